@@ -30,10 +30,12 @@ const REASONS: Record<string, Record<string, string>> = {
     "pause(": "other nodes are promised to know of a change by then",
   },
   "accounts/money/judge.ts": { "Date.now": "where a minute ends, nothing is judged" },
+  "accounts/money/outage.ts": { "pause(": "the store is away for a while" },
   "accounts/money/stall.ts": {
     "performance.now": "how long the machine stood still",
     "setInterval": "notices that it did",
   },
+  "accounts/money/world.ts": { "pause(": "a provider is slower than it usually is" },
   "accounts/session_rate_crowd_test.ts": { "Date.now": "a minute that ends between calls counts anew" },
   "accounts/simultaneous_test.ts": { "pause(": "calls take a while, each another" },
   "accounts/store_sync_test.ts": { "performance.now": "the monotonic clock, which the test moves" },

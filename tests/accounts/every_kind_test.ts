@@ -11,11 +11,13 @@ import { docx, pdf } from "../support/documents.ts";
 import { FEATURES, SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
 import { SocketClient } from "../support/socket_client.ts";
 import { runProgram, serveProgram } from "../support/program.ts";
-import { loopbackProvider } from "../support/provider.ts";
+import { loopbackProvider, type Seen } from "../support/provider.ts";
 import { pause } from "../support/time.ts";
 
 const LIMIT = 3;
 const TEAM_LIMIT = 4;
+/** Less than the limit of the team: the account is used up before. */
+const CREDITS = 3.5;
 const SESSION_LIMIT = 0.2;
 const HEDGER = "sk_live_testkeytestkeytestkeytestkey02";
 const CALLS = 1000;
@@ -71,6 +73,9 @@ const KINDS = [
   kind({}, file("a.pdf", "application/pdf", pdf(WORDS))),
   kind({}, file("a.docx", DOCX, docx([WORDS]))),
   kind({ model: "q/model" }, file("a.txt", "text/plain", new TextEncoder().encode(LONG))),
+  // Of a provider that does not say what it has used.
+  kind({ model: "s/model" }),
+  kind({ model: "s/model", stream: true, stream_options: { include_usage: true } }, LONG),
   // Dearer tiers, those that the provider chooses by itself too, and dearer long prompts.
   kind({ model: "t/model", service_tier: "priority" }),
   kind({ model: "t/model", service_tier: "auto", stream: true }),
@@ -102,12 +107,26 @@ const provider = () =>
     await pause(nth % 5);
     if (seen.body.model === "slow") await pause(nth % 3 * 20);
     if (seen.body.model === "bad") return Response.json({ error: { message: "no" } }, { status: 503 });
+    if (seen.body.model === "silent") return silentAnswer(seen.body);
     const answer = highestUsageAnswer(seen, { searches: true });
     if (nth % BREAKS > 0 || seen.body.stream !== true) return answer;
     const text = await answer.text();
     // Sometimes behind the counts, sometimes before.
     return new Response(text.slice(0, text.length * (nth % 3 + 1) / 3.5), { headers: answer.headers });
   });
+
+/** More characters than tokens of the usual length that were asked for. */
+function silentAnswer({ stream, max_tokens, max_completion_tokens = max_tokens }: Seen["body"]): Response {
+  const content = "word ".repeat(2 * Number(max_completion_tokens));
+  if (stream !== true) {
+    return Response.json({ choices: [{ index: 0, message: { content }, finish_reason: "stop" }] });
+  }
+  const chunk = { choices: [{ index: 0, delta: { content }, finish_reason: "stop" }] };
+  return new Response(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`, {
+    headers: { "content-type": "text/event-stream" },
+  });
+}
+
 const TIERS = [
   {
     service_tier: "priority",
@@ -130,9 +149,16 @@ const BUDGETS = {
   })),
 };
 
-const KNOWN = ["", "reserved", "api_key_limit_exceeded", "service_unavailable", "provider_unavailable"];
+const KNOWN = [
+  "",
+  "reserved",
+  "api_key_limit_exceeded",
+  "insufficient_funds",
+  "service_unavailable",
+  "provider_unavailable",
+];
 /** A limit that is spent, a stream that the provider broke off, a stream that could not be kept while the store was slow. */
-const REFUSED_AFTER = /api_key_limit_exceeded|provider_unavailable|service_unavailable/;
+const REFUSED_AFTER = /api_key_limit_exceeded|insufficient_funds|provider_unavailable|service_unavailable/;
 
 type Ask = (kind: Kind, nth: number, signal?: AbortSignal) => Promise<Response>;
 
@@ -142,7 +168,10 @@ interface Spent {
 }
 
 /** Nothing has spent more than its limit, and most of the largest has been spent. */
-async function check(usage: (by: string) => Promise<Spent[]>): Promise<void> {
+async function check(usage: (by: string) => Promise<Spent[]>, credits: number): Promise<void> {
+  for (const { account, cost } of await usage("account")) {
+    assert(Number(cost) <= credits, `${account}: ${cost}`);
+  }
   for (const { key, cost } of await usage("key")) assert(Number(cost) <= LIMIT, `${key}: ${cost}`);
   for (const row of [...await usage("session,key"), ...await usage("tag:customer,key")]) {
     const { session, "tag:customer": customer, cost } = row;
@@ -188,6 +217,7 @@ const MODELS: Record<string, Record<string, unknown>> = {
   "q/model": { routes: [{ provider: "q", model: "model" }] },
   "f/model": { routes: [{ provider: "p", model: "bad" }, { provider: "p", model: "model" }] },
   "h/model": { routes: [{ provider: "p", model: "slow" }, { provider: "p", model: "model" }] },
+  "s/model": { routes: [{ provider: "p", model: "silent" }] },
   "t/model": { routes: [{ provider: "p", model: "tiered" }], pricing_tiers: TIERS },
 };
 
@@ -257,7 +287,10 @@ async function onNodes(stores: readonly Record<string, unknown>[]): Promise<void
     ]);
     for (const node of nodes) await node.gateway.idle();
     for (const node of nodes) await node.gateway.accounts.flush();
-    await check(async (by) => (await nodes[0].gateway.accounts.usage({ by })).data as unknown as Spent[]);
+    await check(
+      async (by) => (await nodes[0].gateway.accounts.usage({ by })).data as unknown as Spent[],
+      Infinity,
+    );
   } finally {
     for (const node of nodes) await node.close();
     await served.close();
@@ -297,7 +330,11 @@ Deno.test({
     const [search, served] = [engine(), provider()];
     await Deno.writeTextFile(
       `${cwd}/sluice.jsonc`,
-      JSON.stringify({ ...configFor(served.url, search.url), store: { url: "sqlite:./s.db" } }),
+      JSON.stringify({
+        ...configFor(served.url, search.url),
+        store: { url: "sqlite:./s.db" },
+        accounts: [{ name: "default", credits: `${CREDITS}` }],
+      }),
     );
     const program = await serveProgram(["--config", "sluice.jsonc", "--workers", "2"], { cwd });
     try {
@@ -309,7 +346,7 @@ Deno.test({
           cwd,
         });
         return JSON.parse(out);
-      });
+      }, CREDITS);
     } finally {
       try {
         program.kill("SIGKILL");

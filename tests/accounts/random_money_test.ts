@@ -1,7 +1,9 @@
 /**
  * Random operations on a node that is killed in between, held against a model of the rules of money: prices, budgets, periods,
- * rates, secrets, joined calls, streams that are read again, searches, a clock that is set back. More of it, with two workers and over PostgreSQL too, where other nodes have to know of
- * a change in the time that is promised: `deno run -A --no-check tests/accounts/money/main.ts workers 7 1000`.
+ * rates, secrets, joined calls, streams that are read again, searches, hedged calls, WebSockets, lists of models, callers' own
+ * credentials, a clock that is set back, a store that is away. More of it, with two workers and over PostgreSQL too, where other
+ * nodes have to know of a change in the time that is promised:
+ * `deno run -A --no-check tests/accounts/money/main.ts workers 7 1000`.
  */
 import { Driver } from "./money/driver.ts";
 

@@ -5,7 +5,8 @@ import type { Driver } from "./driver.ts";
 import { accountOf, dollars, type Key, type Limit, type Period, pico, startOf } from "./model.ts";
 
 const LARGE = ["30000", "200000", "2000000"];
-const SIZES: Record<string, string[]> = { small: ["0.004", "0.02", "0.1"], big: LARGE, claude: LARGE };
+const SMALL = ["0.004", "0.02", "0.1"];
+const SIZES: Record<string, string[]> = { small: SMALL, big: LARGE, claude: LARGE, callers: SMALL };
 
 const GRANTS: readonly [account: string, credits: (string | null)[]][] = [
   [POOR, ["0.5", "0.3", "1"]],
@@ -80,18 +81,19 @@ export class Changes {
 
   async makeKey(): Promise<void> {
     const driver = this.#driver;
-    const model = driver.pick(["small", "small", "big", "claude"]);
+    const model = driver.pick(["small", "small", "big", "claude", "callers"]);
+    const hedge = driver.chance(0.4);
     const inFile = driver.chance(0.3);
     // A key in the file names no team of the store.
     const team = !inFile && driver.chance(0.5) ? driver.pick(TEAMS) : null;
     const ofTeam = team === null ? undefined : driver.teamAccounts.get(team);
-    const account = ofTeam ?? driver.pick([model === "small" ? POOR : RICH, FREE]);
+    const account = ofTeam ?? driver.pick([LARGE === SIZES[model] ? RICH : POOR, FREE]);
     const limits = this.#limitsOf(model);
-    const fields = { account, team, ...this.#fields(limits), resume_seconds: 300 };
+    const fields = { account, team, ...this.#fields(limits), resume_seconds: 300, hedge };
     const gone = driver.keys.find(({ written, revoked }) => written !== null && revoked);
     if (inFile && gone !== undefined) {
       // What it has spent is remembered.
-      Object.assign(gone, { account, team, revoked: false, expires: Infinity });
+      Object.assign(gone, { account, team, hedge, revoked: false, expires: Infinity });
       gone.secrets = [{ secret: newSecret(), until: Infinity }];
       gone.written = { ...gone.written, ...fields, secret: gone.secrets[0].secret, expires_at: null };
       this.#apply(gone, limits);
@@ -111,6 +113,7 @@ export class Changes {
       name,
       id: made.id,
       model,
+      hedge,
       account,
       team,
       limit: null,

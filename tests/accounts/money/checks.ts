@@ -15,6 +15,7 @@ import {
   searchPriceOf,
   startOf,
 } from "./model.ts";
+import type { Billed } from "./world.ts";
 
 export class Checks {
   readonly #driver: Driver;
@@ -50,23 +51,42 @@ export class Checks {
   }
 
   /** Records of calls whose callers have left come by themselves. */
-  async recorded(call: Call): Promise<void> {
-    await eventually(async () => (await this.recordsOf(`tag=n%3D${call.nonce}`)).length > 0, {
-      within: 20_000,
-      what: `a record of ${call.nonce}`,
-    });
+  async recorded(call: Call): Promise<Loose> {
+    let found: Loose[] = [];
+    await eventually(async () => {
+      found = await this.recordsOf(`tag=n%3D${call.nonce}`);
+      return found.length > 0;
+    }, { within: 20_000, what: `a record of ${call.nonce}` });
+    return found[0];
   }
 
   async costOf(call: Call): Promise<bigint> {
-    await this.recorded(call);
-    const [{ cost }] = await this.recordsOf(`tag=n%3D${call.nonce}`);
-    return pico(cost);
+    return pico((await this.recorded(call)).cost);
+  }
+
+  /**
+   * Of a call that may have been sent to two providers: the answer of the second is billed as well where it had begun. What was billed by
+   * the record is what counts from then on.
+   */
+  async hedged(call: Call): Promise<void> {
+    const { billed, failed, searched } = this.#driver.world;
+    const uses = billed.get(call.nonce) ?? [];
+    if (uses.length === 1) call.provider = uses[0].at;
+    if (uses.length < 2 || failed.has(call.nonce)) return;
+    const { usage, provider } = await this.recorded(call);
+    const tokens = usage.input_tokens + usage.output_tokens;
+    const first = uses.filter(({ at }) => at === provider);
+    const count = (of: readonly Billed[]) => of.reduce((sum, { input, output }) => sum + input + output, 0);
+    assert(first.length === 1 && !searched.has(call.nonce), `${call.nonce}: ${JSON.stringify(uses)}`);
+    billed.set(call.nonce, count(first) === tokens ? first : uses);
+    assertEquals(count(billed.get(call.nonce)!), tokens, `${call.nonce}: ${JSON.stringify(uses)}`);
+    call.provider = provider;
+    this.#driver.count(count(first) === tokens ? "hedged" : "hedged, both billed");
   }
 
   /** Of a call whose provider did not say what it has used: how much the gateway takes it for, which is about right. */
   async estimated(call: Call, chars: number): Promise<void> {
-    await this.recorded(call);
-    const [{ usage, usage_estimated }] = await this.recordsOf(`tag=n%3D${call.nonce}`);
+    const { usage, usage_estimated } = await this.recorded(call);
     const { input_tokens: input, output_tokens: output } = usage;
     assert(usage_estimated, JSON.stringify(usage));
     assert(
@@ -82,6 +102,8 @@ export class Checks {
       audio: 0,
       reasoning: 0,
       spoken: 0,
+      at: call.provider,
+      model: undefined,
       service: undefined,
     };
     this.#driver.world.billed.set(call.nonce, [{ input, output, ...none }]);
@@ -125,6 +147,8 @@ export class Checks {
 
   async all(): Promise<void> {
     const driver = this.#driver;
+    // Failed calls may have a record or not: none of them may come between two reads.
+    for (const node of driver.nodes) await node.tell("flush now");
     const ended = driver.calls.filter(({ cost }) => cost !== null);
     let wrong = "";
     let records: Loose[] = [];
@@ -175,7 +199,7 @@ export class Checks {
       if (is !== should) return `${nonce} is of ${is}, not of ${should}`;
       const cost = pico(record.cost);
       for (const priced of [call.priced, ...(call.orPriced === undefined ? [] : [call.orPriced])]) {
-        if (this.#interrupted.has(nonce)) break;
+        if (this.#interrupted.has(nonce) || call.isCallers) break;
         // Of an answer that broke off nothing is known but what was asked for.
         const lasts = broke ? [uses.at(-1), { input: 0, service: call.tier }] : [uses.at(-1)];
         if (!lasts.some((last) => costOf(broke ? [] : uses, searches, model, priced, last) === cost)) {
@@ -194,6 +218,8 @@ export class Checks {
       if (this.#interrupted.has(nonce)) continue;
       if (record.searches !== searches) return `${nonce}: ${record.searches} searches, not ${searches}`;
       if (broke) continue;
+      const served = uses.at(-1)?.model ?? model;
+      if (record.model !== `p/${served}`) return `${nonce}: of ${record.model}, not of p/${served}`;
       const tokens = (record.usage?.input_tokens ?? 0) + (record.usage?.output_tokens ?? 0);
       if (record.provider !== call.provider) {
         return `${nonce}: of ${record.provider}, not of ${call.provider}`;
@@ -216,12 +242,13 @@ export class Checks {
       const given = parts.map((part) => uses.reduce((sum, one) => sum + one[part], 0)).join();
       if (told !== given) return `${nonce}: parts ${told}, not ${given}`;
       if (tokens !== call.tokens) return `${nonce}: ${tokens} tokens, not ${call.tokens}`;
-      const counted = uses.map((one) => inForce(one, model, call.priced).prompt);
-      const search = searchPriceOf(uses.at(-1)!, model, call.priced);
+      if (call.isCallers) continue;
+      const counted = uses.map((one) => inForce(one, one.model ?? model, call.priced).prompt);
+      const search = searchPriceOf(uses.at(-1)!, served, call.priced);
       const isNamed = searches > 0 && !uses.some((one) => hasSearchPrice(one, model, call.priced, search));
       if (isNamed) counted.push(`search ${search}`);
       const prices = [...new Set(counted)].sort().join();
-      const version = `${model} ${record.price_version}`;
+      const version = `${served} ${record.price_version}`;
       const said = this.#versions.get(version) ?? prices;
       this.#versions.set(version, said);
       if (said !== prices) return `${nonce}: version ${record.price_version} is ${said}, not ${prices}`;

@@ -1,7 +1,7 @@
 /**
  * A node of the random money test: a gateway that can be killed, whose clock goes as it is told. Arguments: its configuration as
  * JSON, which of how many workers it is (`1/2`; `1/1`: a node by itself), and by how much its clock is ahead.
- * Lines on stdin: `clock MS`, `reload JSON`. Each is answered by a line on stdout once it is done.
+ * Lines on stdin: `clock MS`, `reload JSON`, `flush now`. Each is answered by a line on stdout once it is done.
  */
 import { loadValue } from "../../../src/config/load.ts";
 import { testConfig, testGateway } from "../../support/gateway.ts";
@@ -26,6 +26,7 @@ for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream()
   for (const line of lines) {
     const [, what, value] = /^(\w+) (.*)$/s.exec(line)!;
     if (what === "clock") offset = Number(value);
+    else if (what === "flush") await node.gateway.accounts.flush();
     else {
       await node.gateway.reload(
         loadValue(testConfig({}, JSON.parse(value)), { env: () => undefined }).config,

@@ -19,6 +19,14 @@ export const ACCOUNTS: readonly { name: string; credits: string | null }[] = [
 
 export const RETENTION_DAYS = 1;
 
+/** Providers of each model in the order in which they are asked. Calls of the last are paid by the caller. */
+export const ROUTES: Readonly<Record<string, readonly string[]>> = {
+  small: ["p", "q"],
+  big: ["p", "q"],
+  claude: ["a"],
+  callers: ["c"],
+};
+
 export interface Priced {
   /** Of the prices. */
   version: number;
@@ -50,10 +58,11 @@ export function configOf(
       p: providerAt("/p", "openai-chat"),
       q: providerAt("/q", "openai-chat"),
       a: providerAt("/a", "anthropic-messages"),
+      c: { ...providerAt("/c", "openai-chat"), pass_credentials: true },
     },
-    models: ["small", "big", "claude"].map((model) => ({
+    models: ["small", "big", "claude", "callers"].map((model) => ({
       id: `p/${model}`,
-      routes: (model === "claude" ? ["a"] : ["p", "q"]).map((provider) => ({ provider, model })),
+      routes: ROUTES[model].map((provider) => ({ provider, model })),
       pricing: catalogPrices(model, version),
       pricing_tiers: tiersOf(model, version),
       price_changes: change === null ? [] : [{

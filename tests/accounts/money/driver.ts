@@ -1,5 +1,6 @@
 /** Drives nodes by random operations, and holds what they do against {@link model.ts}. */
 import { assert, assertEquals } from "@std/assert";
+import type { Cluster } from "../../support/cluster.ts";
 import { pause } from "../../support/time.ts";
 import { Checks } from "./checks.ts";
 import { Changes } from "./changes.ts";
@@ -8,6 +9,7 @@ import { ACCOUNTS, ADMIN, configOf, TEAMS } from "./config.ts";
 import { Judge } from "./judge.ts";
 import { budgetsOf, type Call, costOf, type Key, type Limit, pico, type Priced, startOf } from "./model.ts";
 import { Node, type Place } from "./node.ts";
+import { Outage } from "./outage.ts";
 import { type Answer, prepare } from "./requests.ts";
 import { Repeats } from "./repeats.ts";
 import { prove, retire } from "./retirement.ts";
@@ -55,14 +57,17 @@ export class Driver {
   nonces = 0;
   #next: () => number;
   readonly stall = new Stall();
+  readonly outage: Outage;
   readonly #judge = new Judge(this);
   readonly #changes = new Changes(this);
   readonly #crowds = new Crowds(this, this.#judge, this.#changes);
   readonly #repeats = new Repeats(this);
   readonly checks = new Checks(this);
 
-  constructor(place: Place, seed: number) {
+  /** @param cluster of the nodes' store; null: they have a file */
+  constructor(place: Place, seed: number, cluster: Cluster | null = null) {
     this.place = place;
+    this.outage = new Outage(this, cluster);
     // Retention goes by the earlier of two clocks: this one stays behind that of a database.
     this.offset = place.rateClock === "database" ? -400 * DAY : 0;
     let state = seed;
@@ -167,9 +172,9 @@ export class Driver {
 
   async step(): Promise<void> {
     const roll = this.random(100);
-    if (roll < 54) await this.#call();
+    if (roll < 54) await this.call();
     else if (roll < 62) await this.#crowds.come();
-    else if (roll < 70) await this.#release();
+    else if (roll < 70) await this.release();
     else if (roll < 74) await this.#repeats.come();
     else if (roll < 79) await this.#changes.changeKey();
     else if (roll < 81) await this.#changes.changeTeam(this.pick(TEAMS));
@@ -180,6 +185,7 @@ export class Driver {
     else if (roll < 90) await this.#changes.changePrices();
     else if (roll < 96) await this.#moveClock();
     else if (roll < 97) await this.#kill();
+    else if (roll < 98) await this.outage.come();
     else await this.checks.all();
   }
 
@@ -211,7 +217,8 @@ export class Driver {
   async #moveClock(): Promise<void> {
     if (this.chance(0.2)) return await this.#stepBack();
     const far = this.chance(0.5);
-    if (far) await this.releaseAll();
+    // Else a day, a week or a month ends in the middle of a call.
+    if (far && this.chance(0.5)) await this.releaseAll();
     const now = this.now;
     const nextDay = startOf("day", now + DAY);
     const by = far
@@ -263,14 +270,14 @@ export class Driver {
 
   async releaseAll(): Promise<void> {
     while (this.running.size > 0) {
-      await this.#release();
+      await this.release();
     }
   }
 
-  async #release(): Promise<void> {
+  async release(one?: string): Promise<void> {
     const all = [...this.running.keys()];
     if (all.length === 0) return;
-    const nonce = this.pick(all);
+    const nonce = one ?? this.pick(all);
     const { call, answer, left } = this.running.get(nonce)!;
     this.world.release(nonce);
     const got = await answer.catch(() => null);
@@ -290,28 +297,33 @@ export class Driver {
   }
 
   async ended(call: Call): Promise<void> {
-    const { billed, searched, failed, silent } = this.world;
+    const { billed, searched, failed, silent, over } = this.world;
+    over.add(call.nonce);
     const chars = silent.get(call.nonce);
     if (chars !== undefined && !billed.has(call.nonce)) await this.checks.estimated(call, chars);
+    if (call.isHedged) await this.checks.hedged(call);
     const uses = billed.get(call.nonce) ?? [];
     const own = uses.reduce((sum, one) => sum + one.own, 0);
     const searches = (searched.get(call.nonce) ?? 0) + own;
     const broke = failed.has(call.nonce);
-    call.cost = costOf(broke ? [] : uses, searches, call.model, call.priced);
+    call.cost = call.isCallers ? 0n : costOf(broke ? [] : uses, searches, call.model, call.priced);
     // Whether there was room for the provider's own searches only the record says, which is checked later.
-    if (own > 0 && call.isLimited) call.cost = await this.checks.costOf(call);
+    if (own > 0 && call.isLimited && !call.isCallers) call.cost = await this.checks.costOf(call);
     call.tokens = broke ? 0 : uses.reduce((sum, { input, output }) => sum + input + output, 0);
   }
 
-  async #call(): Promise<void> {
+  async call(): Promise<void> {
     const key = this.pick(this.chance(0.9) ? this.keys.filter(({ revoked }) => !revoked) : this.keys);
     const { order, labels, call, most, send, estimate, secret, until, tokens, repeatable, abort, stream } =
       prepare(this, key, this.running.size < 6 && this.chance(0.25));
     const node = this.pick(this.nodes);
     const budgets = budgetsOf(key, labels, this);
-    const may = this.#judge.judge(call, { budgets, most, secret: until, tokens });
+    const away = this.outage.isOn;
+    const may = away
+      ? { admit: undefined, why: "the store is away" }
+      : this.#judge.judge(call, { budgets, most, secret: until, tokens });
     const rates = this.#judge.limited(call);
-    const told = this.chance(0.25) ? await estimate(node.url) : null;
+    const told = !away && this.chance(0.25) ? await estimate(node.url) : null;
     const from = this.#judge.time();
     this.#urls.set(order.nonce, node.url);
 
@@ -335,12 +347,13 @@ export class Driver {
     const { priced } = this;
     const then = priced.call(this, this.now + 1000);
     if (then.version !== call.priced.version) call.orPriced = then;
+    const free = call.isCallers;
     const what = `${order.nonce} ${key.name} at ${this.nodes.indexOf(node)}: ${JSON.stringify(order)} ${
       JSON.stringify(labels)
     }`;
     if (got === null || got.status === 200 || this.world.asked.has(order.nonce)) {
       this.note(`${what} let in`);
-      if (told !== null && may.why !== "a period ends") this.#foretold(told, null, what);
+      if (told !== null && may.why !== "a period ends") this.#judge.foretold(told, null, { what, free });
       // On a busy machine it may have come when a minute or a period was over.
       assert(may.admit !== false || span.to - from > SLOW_MS, `${what} was let in: ${may.why}`);
       this.letIn(call, rates, span);
@@ -354,6 +367,8 @@ export class Driver {
       await this.ended(call);
       this.assertWhole(got, order.nonce);
       if (order.rounds > 0) this.count("searched");
+      if (order.served !== null) this.count("served by another model");
+      if (free) this.count("callers' own");
       if (repeatable && got.status === 200) {
         const { id, text } = got;
         this.#repeats.add({ key, send, until: this.now + 250_000, id, stream, text });
@@ -361,31 +376,10 @@ export class Driver {
       return;
     }
     this.note(`${what} refused ${got.status} ${got.text.slice(0, 300)}`);
-    this.count(`refused ${got.status}`);
-    if (got.status === 503 && this.stall.isFelt) return;
-    if (told !== null && may.why !== "a period ends") this.#foretold(told, got, what);
+    this.count(`refused ${got.status}${away ? " without a store" : ""}`);
+    if (got.status === 503 && (away || this.stall.isFelt)) return;
+    if (told !== null && may.why !== "a period ends") this.#judge.foretold(told, got, { what, free });
     assert(may.admit !== true, `${what} was refused: ${got.status} ${got.text}; ${may.why}`);
-  }
-
-  /** An estimate says what comes of the call after it. @param refused null: it was let in */
-  #foretold(told: Answer, refused: Answer | null, what: string): void {
-    // Estimates have a rate of their own.
-    if (told.status === 429) return;
-    this.count("estimated");
-    if (told.status !== 200) {
-      assertEquals([told.status, refused?.status], [401, 401], `${what}: estimate ${told.text}`);
-      return;
-    }
-    const { allowed, refusal, candidates: [{ cost_max }] } = JSON.parse(told.text);
-    // Other nodes may have given back what they had leased, while the estimate waited for it.
-    if (!allowed && this.nodes.length > 1) return;
-    const code = refused && /"code":"(\w+)"/.exec(refused.text)?.[1];
-    assertEquals(
-      refusal?.code ?? null,
-      code ?? (refused && "invalid_api_key"),
-      `${what}: estimate ${told.text}`,
-    );
-    assert(pico(cost_max) > 0n, what);
   }
 
   letIn(call: Call, rates: ReadonlySet<string>, span: { from: number; to: number }): void {

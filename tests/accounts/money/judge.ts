@@ -1,6 +1,8 @@
 /** Whether a call must be let in, must not, or may be. */
+import { assert, assertEquals } from "@std/assert";
 import type { Driver } from "./driver.ts";
-import { type Budget, type Call, dollars, startOf, stateOf } from "./model.ts";
+import { type Budget, type Call, dollars, pico, startOf, stateOf } from "./model.ts";
+import type { Answer } from "./requests.ts";
 
 const MINUTE = 60_000;
 
@@ -135,6 +137,10 @@ export class Judge {
     for (const budget of budgets) {
       const { spent, least, most: open } = stateOf(budget, this.#driver.calls, now);
       const { amount } = budget.limit;
+      if (call.isCallers) {
+        if (spent + open >= amount) [admit, why] = [undefined, `${budget.name} is near its end`];
+        continue;
+      }
       state.push(`${budget.name} ${dollars(spent)} + ${dollars(open)} of ${dollars(amount)}`);
       if (spent + least + call.least > amount) {
         return {
@@ -162,6 +168,27 @@ export class Judge {
       }
     }
     return { admit, why: `${why}; ${state.join(", ")}` };
+  }
+
+  /** An estimate says what comes of the call after it. @param refused null: it was let in */
+  foretold(told: Answer, refused: Answer | null, { what, free }: { what: string; free: boolean }): void {
+    // Estimates have a rate of their own.
+    if (told.status === 429) return;
+    this.#driver.count("estimated");
+    if (told.status !== 200) {
+      assertEquals([told.status, refused?.status], [401, 401], `${what}: estimate ${told.text}`);
+      return;
+    }
+    const { allowed, refusal, candidates: [{ cost_max }] } = JSON.parse(told.text);
+    // Other nodes may have given back what they had leased, while the estimate waited for it.
+    if (!allowed && this.#driver.nodes.length > 1) return;
+    const code = refused && /"code":"(\w+)"/.exec(refused.text)?.[1];
+    assertEquals(
+      refusal?.code ?? null,
+      code ?? (refused && "invalid_api_key"),
+      `${what}: estimate ${told.text}`,
+    );
+    assert(pico(cost_max) > 0n || free, what);
   }
 
   time(): number {

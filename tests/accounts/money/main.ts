@@ -25,7 +25,7 @@ const places: Record<string, () => Place> = {
   }),
   "postgres-one": () => ({ name: kind, stores: [postgres(1)], workers: false, rateClock: "database" }),
 };
-const driver = new Driver(places[kind](), Number(seed));
+const driver = new Driver(places[kind](), Number(seed), cluster);
 try {
   await driver.start();
   for (let i = 0; i < Number(steps); i++) await driver.step();

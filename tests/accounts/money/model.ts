@@ -34,7 +34,7 @@ export type Prices = Record<(typeof INPUT)[number] | (typeof OUTPUT)[number], st
 
 /** Prices of a model in so many configurations. */
 export function pricesOf(model: string, version: number): Prices {
-  const big = model !== "small";
+  const big = model === "big" || model === "claude";
   const at = (base: string) =>
     big ? `${version % 5}${base}` : `0.00000${version % 7}${base.replace(".", "")}`;
   return {
@@ -85,7 +85,7 @@ export interface Priced {
   search: number;
 }
 
-type Served = Pick<Billed, "input" | "service">;
+type Served = Pick<Billed, "input" | "service"> & { model?: string };
 
 function tierOf({ input, service }: Served): number {
   return service === "flex" ? 2 : service === "priority" ? 3 : input > ABOVE ? 1 : 0;
@@ -113,12 +113,13 @@ export function hasSearchPrice(one: Served, model: string, { version }: Priced, 
 export function costOf(
   billed: readonly Billed[],
   searches: number,
-  model: string,
+  asked: string,
   priced: Priced,
   last: Served = billed.at(-1) ?? { input: 0, service: undefined },
 ): bigint {
-  let sum = BigInt(searches) * atto(searchPriceOf(last, model, priced));
+  let sum = BigInt(searches) * atto(searchPriceOf(last, last.model ?? asked, priced));
   for (const one of billed) {
+    const model = one.model ?? asked;
     const { input, cached, written, hour, audio, output, reasoning, spoken } = one;
     const prices = inForce(one, model, priced);
     sum += atto(requestPrice(model, priced.version + tierOf(one)) ?? "0");
@@ -181,6 +182,8 @@ export interface Key {
   name: string;
   id: string;
   model: string;
+  /** Slow requests are sent to a second provider. */
+  hedge: boolean;
   /** Its own; the account of its team counts before. */
   account: string;
   team: string | null;
@@ -221,6 +224,10 @@ export interface Call {
   orPriced?: Priced;
   /** The provider that gives the answer. */
   provider: string;
+  /** The caller pays the provider. */
+  isCallers: boolean;
+  /** It may have been sent to two providers. */
+  isHedged: boolean;
   /** It draws on budgets: searches of the provider's own are billed only where they have room for them. */
   isLimited: boolean;
   /** The tier of service that is asked for. */

@@ -308,6 +308,8 @@ export class Reports {
         return { status: response.status, text, body: JSON.parse(text) };
       };
       const { status, text, body } = await read("/v1/key");
+      // It has expired meanwhile.
+      if (key.expires > now && key.expires <= driver.now) continue;
       if (key.expires <= now) {
         assertEquals(status, 401, `${key.name}: ${text}`);
         continue;

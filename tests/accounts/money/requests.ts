@@ -1,6 +1,8 @@
 /** Random requests of all formats. */
 import type { Driver } from "./driver.ts";
 import { accountOf, atMost, budgetsOf, type Call, costOf, type Key } from "./model.ts";
+import { ROUTES } from "./config.ts";
+import { askOverSocket } from "./socket.ts";
 import { billOf, MOST_OUTPUT, type Order } from "./world.ts";
 
 const FORMATS = ["chat", "messages", "responses"] as const;
@@ -15,7 +17,7 @@ export interface Answer {
 
 export function prepare(driver: Driver, key: Key, held: boolean) {
   const { secret, until } = driver.pick(key.secrets);
-  const searches = driver.chance(0.2);
+  const searches = key.model !== "callers" && driver.chance(0.2);
   const order: Order = {
     nonce: `n${++driver.nonces}`,
     share: driver.pick([0.2, 0.6, 0.95]),
@@ -24,19 +26,23 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     hour: 0,
     n: 1,
     own: driver.pick([0, 0, 0, 0, 2, 25]),
-    elsewhere: key.model !== "claude" && driver.chance(0.25) ? driver.pick(["refused", "started"]) : null,
+    elsewhere: ROUTES[key.model].length > 1 && driver.chance(0.25)
+      ? driver.pick(["refused", "started"])
+      : null,
     output: driver.random(200) + 1,
     rounds: searches ? driver.random(4) : 0,
     searchFails: driver.pick([9, 9, 1]),
     fails: driver.chance(0.08) ? driver.random(3) : -1,
     held,
+    slow: false,
+    served: null,
     breaks: false,
     silent: false,
     form: driver.pick(["plain", "plain", "quoted", "late"]),
     ...kindsOf(driver, key.model),
   };
   if (driver.chance(0.06)) [order.fails, order.breaks] = [order.rounds, true];
-  else order.silent = order.rounds === 0 && order.fails < 0 && driver.chance(0.08);
+  else order.silent = order.rounds === 0 && order.fails < 0 && !key.hedge && driver.chance(0.08);
   const labels = {
     session: driver.chance(0.5) ? `s${driver.random(3)}/%:=",` : null,
     customer: driver.chance(0.5) ? `c${driver.random(2)} =:%"` : null,
@@ -48,11 +54,18 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
   if (format === "messages" && key.model === "claude") order.hour = driver.pick([0, 0.5, 1]);
   const severalAnswers = format === "chat" && !searches && order.fails < 0 && !order.silent && !held;
   if (severalAnswers && driver.chance(0.2)) order.n = 2;
+  // Others of the providers answer with a model of which the request has a list.
+  const list = format === "chat" && key.model === "big" && order.n === 1 && !searches && order.fails < 0 &&
+    !order.silent && driver.chance(0.3);
+  if (list) [order.served, order.own] = ["small", 0];
+  order.slow = key.hedge && !held && !order.silent && order.elsewhere === null && order.fails < 0 &&
+    driver.chance(0.3);
   const content = `${JSON.stringify(order)}\n${"word ".repeat(20 + driver.random(300))}`;
   const uncapped = format !== "messages" && driver.chance(0.2);
   const cap = uncapped ? MOST_OUTPUT : order.output + driver.random(100);
   const stream = driver.chance(0.4);
-  const repeatable = !searches && driver.chance(0.15);
+  const socket = format === "responses" && driver.chance(0.3);
+  const repeatable = !searches && !socket && !order.slow && !driver.outage.isOn && driver.chance(0.15);
   const asked = requestOf(format, {
     content,
     cap: uncapped ? undefined : cap,
@@ -62,23 +75,30 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     tier: order.tier,
     n: order.n,
     hour: order.hour > 0,
+    list: list ? ["small"] : undefined,
   });
+  const isCallers = key.model === "callers";
   const abort = new AbortController();
   const send = async (
     secret: string,
     url = driver.pick(driver.nodes).url,
     path = asked.path,
   ): Promise<Answer> => {
+    const headers = {
+      authorization: `Bearer ${isCallers ? "the-caller-s-own" : secret}`,
+      ...(isCallers && { "x-svc-key": secret }),
+      "x-svc-tags": `n=${order.nonce}${labels.customer ? `,customer=${labels.customer}` : ""}`,
+      ...(labels.session && { "x-svc-session": labels.session }),
+      ...(repeatable && { "x-svc-resume": "true", "idempotency-key": order.nonce }),
+    };
+    if (socket && path === asked.path) {
+      const got = await askOverSocket(url, headers, { body: asked.body, signal: abort.signal });
+      if (got !== null) return got;
+    }
     const response = await fetch(url + path, {
       method: "POST",
       signal: abort.signal,
-      headers: {
-        authorization: `Bearer ${secret}`,
-        "content-type": "application/json",
-        "x-svc-tags": `n=${order.nonce}${labels.customer ? `,customer=${labels.customer}` : ""}`,
-        ...(labels.session && { "x-svc-session": labels.session }),
-        ...(repeatable && { "x-svc-resume": "true", "idempotency-key": order.nonce }),
-      },
+      headers: { ...headers, "content-type": "application/json" },
       body: JSON.stringify(asked.body),
     });
     const text = await response.text();
@@ -95,7 +115,9 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
 
   const priced = driver.priced();
   const chars = content.length + 200;
-  const most = atMost({ chars, cap, searches, answers: order.n }, key.model, priced);
+  const most = isCallers
+    ? 0n
+    : (key.hedge ? 2n : 1n) * atMost({ chars, cap, searches, answers: order.n }, key.model, priced);
   const call: Call = {
     nonce: order.nonce,
     key,
@@ -107,14 +129,16 @@ export function prepare(driver: Driver, key: Key, held: boolean) {
     priced,
     tier: order.tier,
     isLimited: budgetsOf(key, labels, driver).length > 0,
-    provider: key.model === "claude" ? "a" : order.elsewhere !== null ? "q" : "p",
+    provider: order.elsewhere !== null ? "q" : ROUTES[key.model][0],
+    isCallers,
+    isHedged: key.hedge && order.n === 1 && !searches,
     created: driver.now,
     most: searches ? most * 3n : most,
     cost: null,
     tokens: 0,
     least: 0n,
   };
-  if (!searches && order.fails !== 0 && !order.silent) {
+  if (!searches && order.fails !== 0 && !order.silent && !isCallers) {
     call.least = costOf([billOf(order, content.length, { cap, n: 1 })], 0, key.model, priced);
   }
   const tokens = (chars + cap + 2000) * order.n;
@@ -140,7 +164,7 @@ function kindsOf(driver: Driver, model: string) {
 
 function requestOf(
   format: (typeof FORMATS)[number],
-  { content, cap, searches, stream, model, tier, n, hour }: {
+  { content, cap, searches, stream, model, tier, n, hour, list }: {
     content: string;
     cap: number | undefined;
     searches: boolean;
@@ -150,9 +174,11 @@ function requestOf(
     n: number;
     /** Marks the prompt for a cache that keeps it for an hour. */
     hour: boolean;
+    /** Models that may answer too. */
+    list: string[] | undefined;
   },
-) {
-  const all = { model: `p/${model}`, stream, service_tier: tier };
+): { path: string; body: Record<string, unknown> } {
+  const all = { model: `p/${model}`, stream, service_tier: tier, models: list };
   const messages = [{ role: "user", content }];
   if (format === "chat") {
     return {

@@ -16,6 +16,11 @@ export class Stall {
     return performance.now() - this.#stalledAt < FELT_MS;
   }
 
+  /** The store was away until now. */
+  felt(): void {
+    this.#stalledAt = performance.now();
+  }
+
   stop(): void {
     clearInterval(this.#looking);
   }

@@ -4,6 +4,10 @@
  */
 import { array, object } from "../../../src/exchange/json.ts";
 import { loopbackProvider, type Seen } from "../../support/provider.ts";
+import { pause } from "../../support/time.ts";
+
+/** How much later a slow provider answers. */
+const LATE_MS = 400;
 
 /** Where a request sets no maximum. */
 export const MOST_OUTPUT = 600;
@@ -45,6 +49,10 @@ export interface Order {
   spoken: number;
   /** The provider answers when it is told to. */
   held: boolean;
+  /** The provider of the first route answers later than it usually does. */
+  slow: boolean;
+  /** The provider's name of the model that answers, where it is another one than was asked. */
+  served: string | null;
 }
 
 /** What one answer of the provider was billed. */
@@ -59,12 +67,20 @@ export interface Billed {
   spoken: number;
   /** Searches of the provider's own. */
   own: number;
+  /** The provider, by the first part of its path. */
+  at: string;
+  /** The model that it names; undefined: the one that was asked. */
+  model: string | undefined;
   /** The tier of service that counts. */
   service: string | undefined;
 }
 
 /** What is billed of so many characters. */
-export function billOf(order: Order, chars: number, { cap, n }: { cap: number; n: number }): Billed {
+export function billOf(
+  order: Order,
+  chars: number,
+  { cap, n, at = "p" }: { cap: number; n: number; at?: string },
+): Billed {
   const input = Math.max(1, Math.floor(chars * order.share));
   const output = Math.min(order.output, cap) * n;
   const written = Math.floor(input * order.written);
@@ -78,6 +94,8 @@ export function billOf(order: Order, chars: number, { cap, n }: { cap: number; n
     reasoning: Math.floor(output * order.reasoning),
     spoken: Math.floor(output * order.spoken),
     own: order.own,
+    at,
+    model: order.served ?? undefined,
     service: order.serves ?? order.tier,
   };
 }
@@ -97,6 +115,8 @@ export function openWorld() {
   const searched = new Map<string, number>();
   /** By nonce: of how many rounds a request has come, to whichever route. */
   const asked = new Map<string, number>();
+  /** Calls that have ended: whoever answers later was not waited for. */
+  const over = new Set<string>();
   const gates = new Map<string, PromiseWithResolvers<void>>();
   const told = new Map<string, Told>();
 
@@ -109,14 +129,16 @@ export function openWorld() {
       gates.set(order.nonce, gate);
       await gate.promise;
     }
+    if (order.slow && seen.path.startsWith("/p/")) await pause(LATE_MS);
     if (order.fails === round) {
       failed.add(order.nonce);
       if (order.breaks) return broken(seen);
       return Response.json({ error: { message: "no" } }, { status: 503 });
     }
     const cap = Number(seen.body.max_completion_tokens ?? seen.body.max_tokens ?? MOST_OUTPUT);
-    const bill = billOf(order, chars, { cap, n: Number(seen.body.n ?? 1) });
+    const bill = billOf(order, chars, { cap, n: Number(seen.body.n ?? 1), at: seen.path.split("/")[1] });
     const all = billed.get(order.nonce) ?? [];
+    if (over.has(order.nonce)) return Response.json({ error: { message: "too late" } }, { status: 503 });
     if (order.silent) silent.set(order.nonce, chars);
     else billed.set(order.nonce, [...all, bill]);
     const searches = round < order.rounds && JSON.stringify(seen.body.tools ?? []).includes("web_search") &&
@@ -161,6 +183,7 @@ export function openWorld() {
     silent,
     searched,
     asked,
+    over,
     told,
     release(nonce: string) {
       const gate = gates.get(nonce) ?? Promise.withResolvers<void>();
@@ -239,6 +262,7 @@ function answer(
   const usage = order.silent ? undefined : inForm(used, order);
   const n = Number(body.n ?? 1);
   const service_tier = order.serves;
+  const model = order.served ?? "m";
   const call = query !== null && {
     id: `call_${query.replace(" ", "_")}`,
     type: "function",
@@ -252,7 +276,7 @@ function answer(
     return Response.json({
       id: "c",
       object: "chat.completion",
-      model: "m",
+      model,
       choices: Array.from({ length: n }, (_, index) => ({ index, message, finish_reason })),
       usage,
       service_tier,
@@ -260,7 +284,7 @@ function answer(
   }
   const chunk = (choices: unknown[], more = {}) =>
     `data: ${
-      JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "m", service_tier, choices, ...more })
+      JSON.stringify({ id: "c", object: "chat.completion.chunk", model, service_tier, choices, ...more })
     }\n\n`;
   const delta = call ? { tool_calls: [{ index: 0, ...call }] } : { content: "hello" };
   return new Response(
