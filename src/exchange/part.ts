@@ -48,6 +48,9 @@ export interface UsedModels {
   beside: readonly { model: string; usage: Usage }[];
 }
 
+/** A report of usage. */
+export type UsagePart = Extract<Part, { type: "usage" }>;
+
 export type Part =
   /** First part, once. `model`: the provider's name. */
   | { type: "start"; model?: string; extra?: Extra }

@@ -14,7 +14,7 @@ import type { Failure } from "../exchange/failure.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { Loose } from "../exchange/json.ts";
 import type { Parameters } from "../exchange/parameters.ts";
-import type { Part } from "../exchange/part.ts";
+import type { Part, UsagePart } from "../exchange/part.ts";
 import type { Effort, FormatName, Prompt } from "../exchange/prompt.ts";
 import type { Seal, Unseal } from "../exchange/proof.ts";
 import type { BodyShape } from "./leaves/mod.ts";
@@ -158,6 +158,8 @@ export interface StreamDecoder {
    */
   pushKnown?(bytes: Uint8Array, out: Part[], withhold: (text: string) => string): number;
   end(out: Part[]): void;
+  /** The usage that the provider has reported so far; null: none. Absent: the format reports it at the end. */
+  counted?(): UsagePart | null;
 }
 
 /** A format for providers. */

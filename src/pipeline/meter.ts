@@ -106,6 +106,15 @@ class Meter {
     return this.#said.estimate(askedLength(size), mostOutput(this.#call) * (prompt.n ?? 1));
   }
 
+  /** Of an answer that was ended: its input as far as it was reported, and the output until then. Null: there was nothing. */
+  #usageSoFar(): Usage | null {
+    const reported = this.#call.uses.at(-1)?.usage ?? null;
+    if (reported === null && this.#said.isNothing) return null;
+    this.#estimated = true;
+    const estimate = this.#estimate();
+    return reported === null ? estimate : { ...reported, output: Math.max(reported.output, estimate.output) };
+  }
+
   finish(): void {
     this.#finished = !this.#call.cut;
   }
@@ -125,10 +134,7 @@ class Meter {
     const kit = this.#kit;
     const failed = this.#failed;
     // The stream was ended from outside: the caller had disconnected, and the time limit for abandoned calls was over.
-    if (!this.#finished && !failed && this.#usage === null && !this.#said.isNothing) {
-      this.#estimated = true;
-      this.#usage = this.#estimate();
-    }
+    if (!this.#finished && !failed && this.#usage === null) this.#usage = this.#usageSoFar();
     const usage = failed ? null : this.#usage;
     let searches = (this.#searches ?? 0) + searchesOf(call.lost);
     const unbilledSearches = searches > 0 ? Math.min(searches, ownSearches(call)) : 0;

@@ -7,7 +7,7 @@
  */
 import { BROKE_OFF, Failure } from "../../exchange/failure.ts";
 import { array, isObject, type Loose, number, object, string } from "../../exchange/json.ts";
-import type { FinishReason, Part } from "../../exchange/part.ts";
+import type { FinishReason, Part, UsagePart } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/citation.ts";
 import {
   brokenAnswer,
@@ -201,10 +201,15 @@ export class ChunkReader {
     }
   }
 
+  /** The usage so far; null: not reported. */
+  counted(): UsagePart | null {
+    return this.#usage === undefined ? null : decodeReport(this.#usage, this.#service);
+  }
+
   #flushUsage(out: Part[]): void {
-    const report = this.#usage && decodeReport(this.#usage, this.#service);
+    const counted = this.counted();
     this.#usage = undefined;
-    if (report) out.push(report);
+    if (counted !== null) out.push(counted);
   }
 
   /** @param entry what the calls of a complete answer are named by; null: a piece of a stream */

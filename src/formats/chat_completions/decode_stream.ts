@@ -35,6 +35,7 @@ export function decodeStream(): StreamDecoder {
     get complete() {
       return !marked && reader.complete;
     },
+    counted: () => reader.counted(),
     pushKnown(bytes, out, withhold) {
       let at = 0;
       while (!marked && !done && repeated.knows(bytes, at)) {

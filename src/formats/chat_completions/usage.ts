@@ -30,7 +30,7 @@
 import { object } from "../../exchange/json.ts";
 import type { Loose } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
-import type { Part } from "../../exchange/part.ts";
+import type { UsagePart } from "../../exchange/part.ts";
 import { count, misreports, normalizeUsage, reportedSearches, type Usage } from "../../exchange/usage.ts";
 
 const TOTALS = ["prompt_tokens", "completion_tokens"] as const;
@@ -89,10 +89,7 @@ export function decodeUsage(wire: Loose): Usage | null {
  *
  * @param service service tier of the answer
  */
-export function decodeReport(
-  wire: Loose,
-  service: string | undefined,
-): Extract<Part, { type: "usage" }> | null {
+export function decodeReport(wire: Loose, service: string | undefined): UsagePart | null {
   const usage = decodeUsage(wire);
   if (usage === null) return null;
   const extra = decodePrediction(wire);

@@ -6,7 +6,7 @@
  */
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
 import { misreports } from "../../exchange/usage.ts";
-import type { Part } from "../../exchange/part.ts";
+import type { Part, UsagePart } from "../../exchange/part.ts";
 import { brokenAnswer, decodeLateFailure, MOST_CHOICES, tooManyChoices } from "../failures/decode_failure.ts";
 import { writeJson } from "./decode_arguments.ts";
 import { CandidateReader } from "./decode_candidate.ts";
@@ -74,26 +74,27 @@ export class ChunkReader {
         finishes.push(out.pop()!);
       }
     } finally {
-      this.#endUsage(out);
+      const counted = this.counted();
+      if (counted !== null) out.push(counted);
     }
     out.push(...finishes);
   }
 
-  #endUsage(out: Part[]): void {
+  /** The usage so far; null: not reported. */
+  counted(): UsagePart | null {
     const usage = decodeUsage(this.#usage);
-    if (usage) {
-      const service = serviceOf(this.#usage);
-      const estimated = misreports(this.#usage, TOTALS);
-      let searches = 0;
-      for (const candidate of this.#candidates.values()) searches += candidate.searches;
-      out.push({
-        type: "usage",
-        usage,
-        ...(estimated && { estimated }),
-        ...(searches > 0 && { searches }),
-        ...(service && { service }),
-      });
-    }
+    if (usage === null) return null;
+    const service = serviceOf(this.#usage);
+    const estimated = misreports(this.#usage, TOTALS);
+    let searches = 0;
+    for (const candidate of this.#candidates.values()) searches += candidate.searches;
+    return {
+      type: "usage",
+      usage,
+      ...(estimated && { estimated }),
+      ...(searches > 0 && { searches }),
+      ...(service && { service }),
+    };
   }
 
   #candidate(index: unknown): CandidateReader {

@@ -19,6 +19,7 @@ export function decodeStream(): StreamDecoder {
       if (chunk === undefined) throw brokenAnswer(`a frame of its stream ${unread(data)}`);
       reader.push(chunk, out);
     },
+    counted: () => reader.counted(),
     end: (out) => reader.end(out),
   };
 }

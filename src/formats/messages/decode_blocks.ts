@@ -15,8 +15,7 @@ import {
   string,
   unread,
 } from "../../exchange/json.ts";
-import { misreports } from "../../exchange/usage.ts";
-import type { Part, SearchHit } from "../../exchange/part.ts";
+import type { Part, SearchHit, UsagePart } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
@@ -26,15 +25,7 @@ import type { Frame } from "../format.ts";
 import { frameValue } from "../wire/frame_value.ts";
 import { decodeCitation } from "./citations.ts";
 import { decodeFinish } from "./finish.ts";
-import {
-  decodeModels,
-  decodeSearches,
-  decodeService,
-  decodeUsage,
-  mergeUsage,
-  serviceOf,
-  TOTALS,
-} from "./usage.ts";
+import { decodeReport, decodeService, mergeUsage } from "./usage.ts";
 
 /** A block between its start and stop. */
 type Open =
@@ -329,23 +320,14 @@ export class MessageReader {
     this.stopped = true;
     for (const index of [...this.#open.keys()]) this.closeBlock(index, out);
     for (const call of this.#searches.values()) this.#opaque(call, out);
-    const usage = decodeUsage(this.#usage);
-    const searches = decodeSearches(this.#usage);
-    const extra = decodeService(this.#usage);
-    const service = serviceOf(this.#usage);
-    const models = decodeModels(this.#usage);
-    if (usage) {
-      out.push({
-        type: "usage",
-        usage,
-        ...(misreports(this.#usage, TOTALS) && { estimated: true }),
-        ...(searches !== undefined && { searches }),
-        ...(service !== undefined && { service }),
-        ...(extra && { extra }),
-        ...(models && { models }),
-      });
-    }
+    const counted = this.counted();
+    if (counted !== null) out.push(counted);
     out.push(decodeFinish(this.#end, this.#calls));
+  }
+
+  /** The usage so far; null: not reported. */
+  counted(): UsagePart | null {
+    return decodeReport(this.#usage);
   }
 }
 

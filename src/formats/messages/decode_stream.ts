@@ -32,6 +32,7 @@ export function decodeStream(): StreamDecoder {
       delta = part;
       repeated.learn(frame, FIELDS[part.type]);
     },
+    counted: () => reader.counted(),
     end() {
       if (!reader.stopped) throw brokenAnswer("it ended without message_stop");
     },

@@ -28,12 +28,13 @@
  * not reported.
  */
 import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
-import type { UsedModels } from "../../exchange/part.ts";
+import type { UsagePart, UsedModels } from "../../exchange/part.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import {
   addUsage,
   count,
   isCounted,
+  misreports,
   NO_USAGE,
   normalizeUsage,
   subtractUsage,
@@ -169,6 +170,25 @@ function countsOf(raw: Loose): Usage {
     output: count(raw.output_tokens),
     reasoning: count(object(raw.output_tokens_details).thinking_tokens),
   });
+}
+
+/** The usage part of a provider's report; null: it has no counts. */
+export function decodeReport(raw: Loose): UsagePart | null {
+  const usage = decodeUsage(raw);
+  if (usage === null) return null;
+  const searches = decodeSearches(raw);
+  const extra = decodeService(raw);
+  const service = serviceOf(raw);
+  const models = decodeModels(raw);
+  return {
+    type: "usage",
+    usage,
+    ...(misreports(raw, TOTALS) && { estimated: true }),
+    ...(searches !== undefined && { searches }),
+    ...(service !== undefined && { service }),
+    ...(extra && { extra }),
+    ...(models && { models }),
+  };
 }
 
 /** Number of executed web searches; undefined: none. */

@@ -8,7 +8,7 @@ import { Failure } from "../../exchange/failure.ts";
 import { GatheredBytes } from "../../exchange/gathered_bytes.ts";
 import { parse, unread } from "../../exchange/json.ts";
 import { parseAnswerInSlices } from "../../exchange/parse_in_slices.ts";
-import type { Part } from "../../exchange/part.ts";
+import type { Part, UsagePart } from "../../exchange/part.ts";
 import type { AnswerBounds } from "./answer_bounds.ts";
 import type { Frame, ProviderFormat, StreamDecoder } from "../../formats/format.ts";
 import { brokenAnswer } from "../../formats/failures/decode_failure.ts";
@@ -116,6 +116,11 @@ export class AnswerReader {
   /** As {@link StreamDecoder.complete}. */
   get complete(): boolean {
     return this.#decoder.complete === true;
+  }
+
+  /** The usage that the provider has reported so far; null: none. */
+  get counted(): UsagePart | null {
+    return this.#decoder.counted?.() ?? null;
   }
 
   /** The answer begins neither as JSON nor as an event stream: no model has written it. */

@@ -189,6 +189,16 @@ export class Delivery {
     return passed;
   }
 
+  /** Notes the usage that was reported so far, if the call was ended before its answer. */
+  noteSoFar(): void {
+    const { call, prompt, kit } = this.#asked;
+    const { use } = this.#answering;
+    // With several calls the usage of those that have ended is known, and is that of the record.
+    if (!call.cut || call.uses.length !== 1 || use.usage !== null) return;
+    const counted = this.#reader?.counted ?? null;
+    if (counted !== null) noteUsage([counted], prompt, { call, use }, kit);
+  }
+
   /** The connection was lost. True: the answer was not complete. */
   lost(): boolean {
     this.ended = true;

@@ -135,14 +135,14 @@ async function* deliver(
       const rest = over ? delivery.rest() : NO_PARTS;
       if (rest.length > 0) yield rest;
       if (delivery.failure) throw delivery.failure;
-      if (over) return;
+      if (over) return delivery.noteSoFar();
       delivery.next();
       let bytes: Uint8Array | null;
       try {
         const reading = delivery.nextBytes(pass);
         bytes = reading instanceof Promise ? await reading : reading;
       } catch (thrown) {
-        if (call.cut) return;
+        if (call.cut) return delivery.noteSoFar();
         if (delivery.lost()) throw thrown;
         continue;
       }
@@ -152,7 +152,7 @@ async function* deliver(
         if (room !== null) {
           await room;
           // The connection and its read buffer may be in use by another call by now.
-          if (call.cut) return;
+          if (call.cut) return delivery.noteSoFar();
         }
         const reading = delivery.read(bytes);
         delivery.failure = reading instanceof Promise ? await reading : reading;

@@ -11,18 +11,23 @@ import { plausible } from "./plausible.ts";
 
 /** Bills a cancelled call for its output so far. */
 export function bill(
-  { batch }: Begun,
+  { batch, reader }: Begun,
   { prompt, provider }: { prompt: Prompt; provider: string },
   call: Call,
   kit: Kit,
 ): void {
   const use: ProviderUse = { usage: null, service: undefined, provider };
   noteUsage(batch, prompt, { call, use }, kit);
+  const isWhole = use.usage !== null;
+  const counted = isWhole ? null : reader?.counted ?? null;
+  if (counted !== null) noteUsage([counted], prompt, { call, use }, kit);
   const said = new Said();
   for (const part of batch) said.take(part);
-  use.estimated = use.usage === null || batch.some((part) => part.type === "usage" && part.estimated);
-  if (use.usage === null && !said.isNothing) {
-    use.usage = said.estimate(askedLength(call.size), mostOutput(call) * (prompt.n ?? 1));
+  use.estimated = !isWhole || batch.some((part) => part.type === "usage" && part.estimated);
+  if (!isWhole) {
+    const estimate = said.estimate(askedLength(call.size), mostOutput(call) * (prompt.n ?? 1));
+    if (use.usage !== null) use.usage = { ...use.usage, output: Math.max(use.usage.output, estimate.output) };
+    else if (!said.isNothing) use.usage = estimate;
   }
   if (use.usage !== null) call.lost.push(use);
 }

@@ -2,7 +2,7 @@
  * Limits the usage that a provider reports to what the model can process. A larger report is an error of the provider, which must not be
  * billed and could overflow the sums in the database.
  */
-import type { Part } from "../../exchange/part.ts";
+import type { UsagePart } from "../../exchange/part.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { normalizeUsage } from "../../exchange/usage.ts";
 import type { Model } from "../../models/catalog.ts";
@@ -14,8 +14,6 @@ const LONGEST_CONTEXT = 10_000_000;
 
 /** More searches than a provider runs within one call: models for research run a hundred. */
 const MOST_SEARCHES = 1000;
-
-type UsagePart = Extract<Part, { type: "usage" }>;
 
 /**
  * Returns the part, or a copy with limited counts that is marked as an estimate. Searches in the provider's report are the provider's own,

@@ -1,0 +1,122 @@
+/**
+ * Streams that are ended because their callers have left and others need the place: what the provider has reported until then is billed,
+ * with the output so far.
+ */
+import { assertEquals } from "@std/assert";
+import type { Prompt } from "../../src/exchange/prompt.ts";
+import { normalizeUsage } from "../../src/exchange/usage.ts";
+import type { Model } from "../../src/models/catalog.ts";
+import type { Call } from "../../src/pipeline/call.ts";
+import type { Begun } from "../../src/pipeline/generation/begin_answer.ts";
+import { bill } from "../../src/pipeline/generation/note_usage.ts";
+import type { Kit } from "../../src/pipeline/kit.ts";
+import { SECRET, testGateway, type TestProvider } from "../support/gateway.ts";
+import { loopbackProvider } from "../support/provider.ts";
+import { eventually } from "../support/time.ts";
+import { hosted } from "../support/deploy_shape.ts";
+
+const TEXT = "hello there, friend";
+const event = (data: Record<string, unknown>) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const chunk = (data: Record<string, unknown>) => `data: ${JSON.stringify(data)}\n\n`;
+
+const MESSAGE = {
+  id: "m",
+  type: "message",
+  role: "assistant",
+  model: "model",
+  content: [],
+  stop_reason: null,
+};
+/** How each API begins an answer to a prompt of 1,000 tokens, 900 of which came from a cache. */
+const BEGINNINGS: Partial<Record<TestProvider["api"], string>> = {
+  "anthropic-messages": event({
+    type: "message_start",
+    message: { ...MESSAGE, usage: { input_tokens: 100, cache_read_input_tokens: 900, output_tokens: 1 } },
+  }) + event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }) +
+    event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: TEXT } }),
+  "openai-chat": chunk({
+    id: "c",
+    choices: [{ index: 0, delta: { content: TEXT } }],
+    usage: { prompt_tokens: 1000, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 900 } },
+  }),
+  gemini: chunk({
+    candidates: [{ index: 0, content: { role: "model", parts: [{ text: TEXT }] } }],
+    usageMetadata: { promptTokenCount: 1000, cachedContentTokenCount: 900, candidatesTokenCount: 1 },
+  }),
+};
+
+/** Streams that begin and do not end. */
+function endless(text: string) {
+  const ends: (() => void)[] = [];
+  const provider = loopbackProvider(() => {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(text));
+        ends.push(() => {
+          try {
+            controller.close();
+          } catch {
+            // The gateway has closed it.
+          }
+        });
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  });
+  return { ...provider, end: () => ends.forEach((end) => end()) };
+}
+
+for (const [api, text] of Object.entries(BEGINNINGS)) {
+  Deno.test(`${api}: a stream that is ended is billed by what its provider has reported`, {
+    ignore: hosted,
+  }, async () => {
+    const provider = endless(text);
+    const pricing = { prompt: "0.001", input_cache_read: "0.0001", completion: "0.01" };
+    const gateway = await testGateway(
+      { p: { api: api as TestProvider["api"], url: provider.url, model: { pricing } } },
+      { server: { max_in_flight: 8 }, keys: [{ name: "test", secret: SECRET }] },
+    );
+    for (let i = 0; i < 12; i++) {
+      const abort = new AbortController();
+      const response = await gateway.post("/v1/chat/completions", {
+        model: "p/model",
+        stream: true,
+        messages: [{ role: "user", content: "hi" }],
+      }, { signal: abort.signal });
+      assertEquals(response.status, 200);
+      await response.body!.getReader().read();
+      abort.abort();
+    }
+    const [record] = (await eventually(async () => {
+      const { data } = await gateway.gateway.accounts.generations({ limit: 100 });
+      return data.length > 0 ? data : null;
+    }))!;
+    assertEquals([record.status, record.usage_estimated], ["interrupted", true]);
+    const { input_tokens, cached_tokens, output_tokens } = record.usage!;
+    assertEquals([input_tokens, cached_tokens, output_tokens], [1000, 900, 5]);
+    // 100 × 0.001 + 900 × 0.0001 + 5 × 0.01
+    assertEquals(record.cost, "0.24");
+    provider.end();
+    await gateway.close();
+    await provider.close();
+  });
+}
+
+Deno.test("the slower of two hedged calls is billed by what its provider has reported", () => {
+  const some = <T>(fields: unknown): T => fields as T;
+  const usage = normalizeUsage({ input: 1000, cached: 900, output: 1 });
+  const prompt = some<Prompt>({ tools: [], unknown: {} });
+  const call = some<Call>({
+    lost: [],
+    others: null,
+    prompt,
+    model: some<Model>({ contextLength: 5000 }),
+    size: {},
+  });
+  const reader = { counted: { type: "usage", usage, service: "priority" } };
+  const begun = some<Begun>({ batch: [{ type: "text-delta", block: 0, text: TEXT }], reader });
+  bill(begun, { prompt, provider: "p" }, call, some<Kit>({}));
+  assertEquals(call.lost, [
+    { usage: { ...usage, output: 5 }, service: "priority", provider: "p", estimated: true },
+  ]);
+});
