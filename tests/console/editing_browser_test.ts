@@ -70,7 +70,11 @@ browserTest(
     await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
     const ask = askerOf(gateway);
     await using browser = await startBrowser();
-    await ask("POST", "/admin/keys", { headers, body: { name: "closed", models: [] } });
+    const limits = {
+      session_limit: { requests_per_minute: 6 },
+      tag_limits: [{ tag: "customer", amount: "5", period: "day" }],
+    };
+    await ask("POST", "/admin/keys", { headers, body: { name: "closed", models: [], ...limits } });
     await ask("POST", "/admin/teams", { headers, body: { name: "closed", models: [] } });
     const page = await browser.page();
     await signIn(page, gateway.url);
@@ -79,6 +83,8 @@ browserTest(
       page.evaluate("[...document.querySelectorAll('main tbody td')].map((cell) => cell.innerText)");
     await page.click("main tbody a", "closed");
     assertEquals((await cells()).at(-1), "none");
+    const facts: string = await page.until("document.querySelector('dialog .facts')?.innerText");
+    assertMatch(facts, /Of one session\s+6 requests a minute\s+Of each customer\s+\$5\.00 a day/);
     const change = async (path: string, button: string, fields: Record<string, string>) => {
       await page.click("button", button);
       await filled(page, fields);

@@ -175,3 +175,30 @@ browserTest("values that the overview only counts together lead nowhere", async 
   );
   assertEquals(page.mistakes, []);
 });
+
+browserTest("a sum of usage leads to its own generations, within the same days", async () => {
+  await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, { admin_key: ADMIN });
+  const body = { model: "demo/model", messages: [{ role: "user", content: "hello" }] };
+  for (const customer of ["acme", "(other)"]) {
+    const headers = { authorization: `Bearer ${SECRET}`, "x-svc-tags": `customer=${customer}` };
+    await (await gateway.post("/v1/chat/completions", body, { headers })).text();
+  }
+  await using browser = await startBrowser();
+  const page = await browser.page();
+  await signIn(page, gateway.url);
+  const sums = "[...document.querySelectorAll('.pivot tbody th')]";
+  const linksBy = async (by: string) => {
+    const range = "from=2020-01-01&to=2099-01-01";
+    await page.evaluate(`location.hash = "#/explore?view=usage&by=${by}&and=none&measure=cost&${range}"`);
+    await page.shows(`Spend by ${by}`);
+    return await page.evaluate(
+      `${sums}.map((sum) => sum.querySelector("a")?.getAttribute("href") ?? sum.innerText)`,
+    );
+  };
+  const days = "from=2020-01-01T00%3A00%3A00.000Z&to=2099-01-01T00%3A00%3A00.000Z";
+  assertEquals(await linksBy("model"), [`#/explore?model=demo%2Fmodel&${days}`]);
+  assertEquals((await linksBy("tag:customer")).sort(), [`#/explore?tag=customer%3Dacme&${days}`, "(other)"]);
+  await page.click(".pivot tbody a", "acme");
+  await page.until(`${ROWS}.length === 1`);
+  assertEquals(page.mistakes, []);
+});

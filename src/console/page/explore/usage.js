@@ -22,7 +22,7 @@ const MEASURES = [
   ["cache_saved", "Saved by caches", (u) => Number(u.cache_saved), money],
   ["searches", "Searches", (u) => u.searches, count],
 ];
-const DIMENSIONS = ["day", "model", "provider", "key", "team", "account", "session"];
+const DIMENSIONS = ["day", "model", "provider", "key", "team", "account", "session", "format"];
 const MOST_COLUMNS = 6;
 const MOST_ROWS = 1000;
 const OTHERS = "others";
@@ -35,7 +35,7 @@ export function Usage({ query: given }) {
   const from = given.from ?? monthAgo();
   const both = and !== "" && and !== "none" && and !== by ? `${by},${and}` : by;
   const asked = { by: both, from, to: given.to };
-  const answer = useAsk(`/admin/usage${query({ ...asked, limit: MOST_ROWS })}`);
+  const answer = useAsk(`/admin/usage${query({ ...asked, limit: MOST_ROWS })}`, { fresh: true });
   const [save, saving] = useAct((/** @type {string} */ type, /** @type {string} */ name) =>
     download(`/admin/usage${query(asked)}`, name, type)
   );
@@ -125,10 +125,10 @@ function Pivot({ rows, more, by, and, measure, from, to, actions }) {
     down.map((name) =>
       html`
         <tr
-          key=${name}><th scope="row">${name === "" || !LINKED.test(by)
+          key=${name}><th scope="row">${!isLinked(by, name)
             ? name || "none"
             : html`<a href=${
-              callsOf(by, name)
+              callsOf(by, name, from, to)
             }>${name}</a>`}</th><td class="number"><span class="share"><span class="parts" aria-hidden="true">${(across
                 .length === 0
               ? [null]
@@ -153,18 +153,38 @@ function Pivot({ rows, more, by, and, measure, from, to, actions }) {
 
 /** Dimensions that a search over generations has, too. */
 const LINKED = /^(?:key|model|account|provider|format|team|session|day|tag:.+)$/;
+/** The sum of the values of a tag beyond those that have sums of their own. */
+const OTHER_VALUES = "(other)";
+
+/**
+ * Whether a search finds what a sum is of.
+ * @param {string} by
+ * @param {string} value
+ */
+function isLinked(by, value) {
+  return value !== "" && LINKED.test(by) && !(by.startsWith("tag:") && value === OTHER_VALUES);
+}
 
 /**
  * The generations that a sum is of.
  * @param {string} by
  * @param {string} value
+ * @param {string} from a day of UTC; empty: no limit
+ * @param {string} [to] the day behind the last one
  */
-function callsOf(by, value) {
-  if (by.startsWith("tag:")) return href("explore", { query: { tag: `${by.slice(4)}=${value}` } });
-  if (by !== "day") return href("explore", { query: { [by]: value } });
-  const begins = Date.parse(value);
-  const [from, to] = [begins, begins + DAY_MS].map((time) => new Date(time).toISOString());
-  return href("explore", { query: { from, to } });
+function callsOf(by, value, from, to = "") {
+  if (by === "day") {
+    const next = new Date(Date.parse(value) + DAY_MS).toISOString();
+    return href("explore", { query: { from: beginningOf(value), to: next } });
+  }
+  const found = by.startsWith("tag:") ? { tag: `${by.slice(4)}=${value}` } : { [by]: value };
+  return href("explore", { query: { ...found, from: beginningOf(from), to: beginningOf(to) } });
+}
+
+/** @param {string} day of UTC */
+function beginningOf(day) {
+  const time = Date.parse(day);
+  return Number.isNaN(time) ? "" : new Date(time).toISOString();
 }
 
 /**

@@ -8,12 +8,13 @@ import { toast } from "./toast.js";
  *
  * @template T
  * @param {string | null} path null: nothing is asked yet
- * @param {{ every?: number }} [options] `every`: asked anew after so many milliseconds, while the page is to be seen
+ * @param {{ every?: number, fresh?: boolean }} [options] `every`: asked anew after so many milliseconds, while the page is to be seen;
+ * `fresh`: an answer of another path is no `data`, for pages whose texts come from the path
  * @returns {{ data: T | undefined, error: Error | undefined, loading: boolean, reload: () => void }}
  */
-export function useAsk(path, { every } = {}) {
+export function useAsk(path, { every, fresh = false } = {}) {
   const [state, setState] = useState(
-    /** @type {{ data?: T, error?: Error, loading: boolean }} */ ({ loading: path !== null }),
+    /** @type {{ data?: T, of?: string, error?: Error, loading: boolean }} */ ({ loading: path !== null }),
   );
   const [turn, setTurn] = useState(0);
   // On a slow line an answer may take longer than the time between two questions.
@@ -24,9 +25,9 @@ export function useAsk(path, { every } = {}) {
     waiting.current = true;
     setState((before) => ({ ...before, loading: true }));
     ask(path, { signal: aborter.signal }).then(
-      (data) => setState({ data: /** @type {T} */ (data), loading: false }),
+      (data) => setState({ data: /** @type {T} */ (data), of: path, loading: false }),
       (error) => {
-        if (!aborter.signal.aborted) setState((before) => ({ data: before.data, error, loading: false }));
+        if (!aborter.signal.aborted) setState(({ data, of }) => ({ data, of, error, loading: false }));
       },
     ).finally(() => {
       if (!aborter.signal.aborted) waiting.current = false;
@@ -41,7 +42,8 @@ export function useAsk(path, { every } = {}) {
     return () => clearInterval(timer);
   }, [every]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
-  return { data: state.data, error: state.error, loading: state.loading, reload };
+  const data = fresh && state.of !== path ? undefined : state.data;
+  return { data, error: state.error, loading: state.loading, reload };
 }
 
 /**

@@ -2,12 +2,13 @@
 import { isAway, query } from "../lib/api.js";
 import { Dialog } from "../lib/dialog.js";
 import { Field, Form } from "../lib/form.js";
-import { money, when } from "../lib/format.js";
+import { when } from "../lib/format.js";
 import { useList } from "../lib/hooks.js";
 import { momentOf } from "../lib/moments.js";
 import { html, useState } from "../lib/html.js";
 import { href, useRoute } from "../lib/router.js";
 import { Table } from "../lib/table.js";
+import { limitText } from "./limits.js";
 import { Badge, Button, Code, Failed, NOT_KNOWN, Panel } from "../lib/ui.js";
 
 /** @typedef {import("../../../accounts/mod.ts").AuditView & Record<string, any>} Entry */
@@ -141,7 +142,7 @@ function textOf(value) {
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(" ");
   if (typeof value === "object" && value !== null && "amount" in value && "period" in value) {
-    return `${money(String(value.amount))} ${value.period === "total" ? "in all" : `a ${value.period}`}`;
+    return limitText({ amount: String(value.amount), period: String(value.period) });
   }
   return JSON.stringify(value);
 }

@@ -2,7 +2,7 @@
 import { ask } from "../lib/api.js";
 import { confirmed, Dialog } from "../lib/dialog.js";
 import { Field, Form } from "../lib/form.js";
-import { ago, count, when } from "../lib/format.js";
+import { ago, count, money, when } from "../lib/format.js";
 import { useAct, useList } from "../lib/hooks.js";
 import { html, useState } from "../lib/html.js";
 import { href } from "../lib/router.js";
@@ -10,7 +10,7 @@ import { Table } from "../lib/table.js";
 import { toast } from "../lib/toast.js";
 import { Badge, Button, Facts } from "../lib/ui.js";
 import { KeyFields, keyOf } from "./key_form.js";
-import { SpendBar } from "./limits.js";
+import { limitText, SpendBar } from "./limits.js";
 import { mayChange, mayMakeKeys } from "./rights.js";
 import { ChangedMeanwhile, saveChange } from "./save_change.js";
 import { priceOf } from "./prices.js";
@@ -95,7 +95,7 @@ export function KeyDetails({ of: key, onClose, onChange, onSecret }) {
 
 /** @param {Key} key @returns {(readonly [string, import("../lib/html.js").Children])[]} */
 function factsOf(key) {
-  const { rate_limit: rates, session_limit: session } = key;
+  const { rate_limit: rates, session_limit: session, tag_limits } = key;
   return [
     ["Id", html`<code>${key.id}</code>`],
     ["Team", key.team ?? "none"],
@@ -105,7 +105,8 @@ function factsOf(key) {
     ["Ends", key.expires_at ? when(key.expires_at) : "never"],
     ["Requests a minute", rates?.requests_per_minute ? count(rates.requests_per_minute) : "no limit"],
     ["Tokens a minute", rates?.tokens_per_minute ? count(rates.tokens_per_minute) : "no limit"],
-    ["Of one session", session?.amount ? `$${session.amount}` : "no limit"],
+    ["Of one session", ofSession(session)],
+    ...tag_limits.map(({ tag, ...limit }) => /** @type {const} */ ([`Of each ${tag}`, limitText(limit)])),
     ["DLP policy", key.dlp_policy ?? "none"],
     ["Access policy", key.access_policy ?? "none"],
     [
@@ -113,6 +114,13 @@ function factsOf(key) {
       key.spend === null ? "not known now" : key.spend.reset_at ? when(key.spend.reset_at) : "never",
     ],
   ];
+}
+
+/** @param {Key["session_limit"]} limit */
+function ofSession(limit) {
+  const { amount, requests_per_minute: requests } = limit ?? {};
+  const parts = [amount && money(amount), requests && `${count(requests)} requests a minute`];
+  return parts.filter(Boolean).join(", ") || "no limit";
 }
 
 /** @param {{ path: string }} props */

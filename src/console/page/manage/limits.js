@@ -49,6 +49,11 @@ export function patternsOf(text, before) {
   return patterns.length === 0 ? null : patterns;
 }
 
+/** @param {SpendLimit} limit */
+export function limitText({ amount, period }) {
+  return `${money(amount)} ${period === "total" ? "in all" : `a ${period}`}`;
+}
+
 /** @param {string} period */
 const said = (period) => period === "total" ? "in all" : `this ${period}`;
 

@@ -15,7 +15,7 @@ import { Answer, Button, Facts } from "../lib/ui.js";
 export function StatementDialog({ account, onClose }) {
   const [month, setMonth] = useState(new Date().toISOString().slice(0, 7));
   const path = `/admin/accounts/${encodeURIComponent(account)}/statement`;
-  const answer = useAsk(`${path}${query({ month, by: "day" })}`);
+  const answer = useAsk(`${path}${query({ month, by: "day" })}`, { fresh: true });
   const [save, busy] = useAct((/** @type {string} */ by, /** @type {string} */ ending) =>
     download(
       `${path}${query({ month, by })}`,

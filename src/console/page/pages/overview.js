@@ -46,7 +46,7 @@ export default function Overview() {
           html`
             ${of && html`<${Alone} range=${range} by=${by} of=${of} />`}
             <${Charts} o=${o} />
-            <${Groups} o=${o} by=${by} range=${range} of=${of} />
+            <${Groups} o=${o} asked=${{ range, by }} of=${of} />
           `}<//>
       <//>
   `;
@@ -220,8 +220,9 @@ function rate(requests, { from, to }) {
   return each >= 1 ? `${compact(each)} a minute` : `${compact(each * 60)} an hour`;
 }
 
-/** @param {{ o: Overview, by: string, range: string, of: string }} props */
-function Groups({ o, by, range, of }) {
+/** @param {{ o: Overview, asked: { range: string, by: string }, of: string }} props `asked`: may be awaited still */
+function Groups({ o, asked, of }) {
+  const { by, range } = o;
   const most = Math.max(1, ...o.groups.map(({ requests }) => requests));
   /** @type {import("../lib/table.js").Column<Group>[]} */
   const columns = [
@@ -261,9 +262,9 @@ function Groups({ o, by, range, of }) {
   ];
   return html`
     <${Panel} title=${`By ${by}`} note=${o.more_groups > 0 ? `and ${count(o.more_groups)} more` : undefined}
-      actions=${html`<${Choice} label="By" value=${by} options=${DIMENSIONS} onChange=${(
+      actions=${html`<${Choice} label="By" value=${asked.by} options=${DIMENSIONS} onChange=${(
         /** @type {string} */ by,
-      ) => go("overview", { query: { range, by }, replace: true })} />`}>
+      ) => go("overview", { query: { range: asked.range, by }, replace: true })} />`}>
       <${Table} caption=${`Sums by ${by}`} columns=${columns} rows=${o.groups} id=${(
         /** @type {Group} */ g,
       ) => g.value}
