@@ -1,10 +1,11 @@
 /** The code that the playground shows does what the playground does: it is run as it stands, with the official clients. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { codeOf } from "../../src/console/page/playground/code.js";
-import { nothingSaid, readWhole, takeEvent } from "../../src/console/page/playground/answers.js";
+import { hasBegun, nothingSaid, readWhole, takeEvent } from "../../src/console/page/playground/answers.js";
 import { requestOf, SAMPLE_TOOLS } from "../../src/console/page/playground/requests.js";
 import manifest from "../../deno.json" with { type: "json" };
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { loopbackProvider, sseResponse } from "../support/provider.ts";
 
 const FORMATS = ["chat", "messages", "responses"] as const;
 const PATHS = { chat: "/v1/chat/completions", messages: "/v1/messages", responses: "/v1/responses" };
@@ -97,5 +98,34 @@ for (const format of FORMATS) {
     } finally {
       await gateway.close();
     }
+  });
+
+  Deno.test(`${format}: a refusal is shown as text, streamed and whole, and events without content are no output`, async () => {
+    const delta = { role: "assistant", content: null, refusal: "I cannot help." };
+    const [usage, head] = [{ prompt_tokens: 1, completion_tokens: 4, total_tokens: 5 }, {
+      id: "c",
+      created: 1,
+      model: "m",
+    }];
+    await using provider = loopbackProvider(({ body: asked }) => {
+      const choice = { index: 0, finish_reason: "stop" };
+      return asked.stream
+        ? sseResponse([
+          `data: ${JSON.stringify({ ...head, choices: [{ ...choice, delta }], usage })}\n\n`,
+          "data: [DONE]\n\n",
+        ])
+        : Response.json({ ...head, choices: [{ ...choice, message: delta }], usage });
+    });
+    await using gateway = await testGateway({ p: { api: "openai-chat", url: `${provider.url}/v1` } });
+    const wish = { ...WISH, model: "p/model", dlp: "" };
+    const whole = await gateway.post(PATHS[format], requestOf(format, wish));
+    assertEquals(readWhole(format, await whole.json()).text, "I cannot help.");
+    const said = nothingSaid();
+    const streamed = await gateway.post(PATHS[format], requestOf(format, { ...wish, stream: true }));
+    const events = (await streamed.text()).split("\n").filter((line) => line.startsWith("data: {"));
+    takeEvent(format, said, JSON.parse(events[0].slice(6)));
+    const before = hasBegun(said);
+    for (const event of events.slice(1)) takeEvent(format, said, JSON.parse(event.slice(6)));
+    assertEquals([before, hasBegun(said), said.text], [false, true, "I cannot help."]);
   });
 }

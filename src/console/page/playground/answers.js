@@ -26,6 +26,9 @@ export const nothingSaid = () => ({
   error: null,
 });
 
+/** Whether there is something of the answer itself: a stream begins with events and comments that have none. @param {Said} said */
+export const hasBegun = ({ text, reasoning, calls }) => text !== "" || reasoning !== "" || calls.length > 0;
+
 /**
  * Takes one event into what was said.
  * @param {Format} format
@@ -66,7 +69,7 @@ const EVENTS = {
     said.model ??= model ?? null;
     if (usage) said.usage = usage;
     const [{ delta = {}, finish_reason } = {}] = choices;
-    said.text += delta.content ?? "";
+    said.text += (delta.content ?? "") + (delta.refusal ?? "");
     said.reasoning += delta.reasoning_content ?? delta.reasoning ?? "";
     addSources(said, delta.annotations);
     for (const call of delta.tool_calls ?? []) {
@@ -92,7 +95,7 @@ const EVENTS = {
     }
   },
   responses(said, { type, delta, item, response }) {
-    if (type === "response.output_text.delta") said.text += delta;
+    if (type === "response.output_text.delta" || type === "response.refusal.delta") said.text += delta;
     else if (type === "response.reasoning_summary_text.delta" || type === "response.reasoning_text.delta") {
       said.reasoning += delta;
     } else if (type === "response.output_item.done") {
@@ -109,8 +112,8 @@ const EVENTS = {
 /** @type {Record<Format, (said: Said, body: any) => void>} */
 const WHOLE = {
   chat(said, { choices: [choice] }) {
-    const { content, reasoning_content, reasoning, tool_calls = [], annotations } = choice.message;
-    said.text = content ?? "";
+    const { content, refusal, reasoning_content, reasoning, tool_calls = [], annotations } = choice.message;
+    said.text = (content ?? "") + (refusal ?? "");
     said.reasoning = reasoning_content ?? reasoning ?? "";
     said.calls = tool_calls.map((/** @type {any} */ call) => call.function);
     said.stop = choice.finish_reason;
@@ -144,6 +147,8 @@ function takeItem(said, item) {
   else if (item.type === "svc:web_search") {
     for (const { url } of item.action?.sources ?? []) addSource(said, url);
   }
-  for (const { text = "" } of item.content ?? []) said.text += item.type === "message" ? text : "";
+  for (const { text, refusal } of item.content ?? []) {
+    if (item.type === "message") said.text += text ?? refusal ?? "";
+  }
   for (const { text = "" } of item.summary ?? []) said.reasoning += text;
 }

@@ -1,6 +1,6 @@
 /** One call of the playground: asked with an API key and never with the session, its events as they come. */
 import { refusal } from "../lib/api.js";
-import { nothingSaid, readWhole, takeEvent } from "./answers.js";
+import { hasBegun, nothingSaid, readWhole, takeEvent } from "./answers.js";
 import { FORMATS } from "./requests.js";
 
 /** @typedef {import("./requests.js").Format} Format */
@@ -65,9 +65,9 @@ export async function runCall({ format, body, secret, signal, show }) {
         : (await refusal(response)).message;
     } else if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
       await readEvents(/** @type {ReadableStream<Uint8Array>} */ (response.body), (data) => {
-        run.firstMs ??= performance.now() - began;
         if (run.raw.length < MOST_RAW) run.raw.push(data.raw);
         if (data.value !== undefined) takeEvent(format, run.said, data.value);
+        if (hasBegun(run.said)) run.firstMs ??= performance.now() - began;
         shown();
       });
     } else {
