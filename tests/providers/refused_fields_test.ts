@@ -1,6 +1,12 @@
 /** Clouds and other vendors with Anthropic's API refuse fields that Anthropic takes, and that Claude Code sends. */
 import { assert, assertEquals } from "@std/assert";
-import { refusedFields, withoutFields } from "../../src/providers/refused_fields.ts";
+import { Failure } from "../../src/exchange/failure.ts";
+import {
+  askWithoutRefused,
+  RefusedFields,
+  refusedFields,
+  withoutFields,
+} from "../../src/providers/refused_fields.ts";
 import { testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { steadyClock } from "../support/time.ts";
@@ -73,6 +79,65 @@ Deno.test("withoutFields() leaves a field of the same name in blocks and tools o
   for (const message of ["messages.0.content.1.thinking.text", "messages.0.text", "image.text"]) {
     assertEquals(from({ messages: [{ role: "user", content }] }, message).lost, [], message);
   }
+});
+
+Deno.test("RefusedFields keeps 30 fields for each of 50 sets of features, the last ones learned, for an hour", () => {
+  const known = new RefusedFields(false);
+  const named = (from: number, count: number) => Array.from({ length: count }, (_, i) => [`f${from + i}`]);
+  const body = Object.fromEntries(named(0, 40).map(([name]) => [name, 1]));
+  const left = (beta: string, now = 0) => 40 - known.fit(body, { "anthropic-beta": beta }, now).lost.length;
+  const learn = (beta: string, fields: string[][], now = 0) =>
+    known.learn(fields, { body, headers: { "anthropic-beta": beta }, now });
+  assertEquals(learn("many", named(0, 20))?.lost.length, 20);
+  assertEquals(learn("many", named(20, 20))?.lost.length, 30);
+  assertEquals(left("many"), 10);
+  assertEquals(known.fit(body, { "anthropic-beta": "many" }, 0).body.f0, 1);
+  assertEquals([learn("many", [["f39"]]), learn("many", [["unknown"]])], [null, null]);
+
+  assertEquals([left("many", 3_599_999), left("many", 3_600_000)], [10, 40]);
+  for (let i = 0; i < 49; i++) learn(`b${i}`, [["f0"]]);
+  // Learned anew, so that it is not the oldest of the 50.
+  learn("b0", [["f1"]]);
+  learn("one more", [["f0"]]);
+  assertEquals([left("many"), left("b0"), left("b1"), left("one more")], [40, 38, 39, 39]);
+  learn("another", [["f0"]]);
+  assertEquals([left("b0"), left("b1"), left("b2")], [38, 40, 39]);
+  // The order of features does not matter, nor blanks between them.
+  learn("x,y", [["f0"]]);
+  assertEquals([left(" y , x,"), left("x"), left("x,y,z")], [39, 40, 40]);
+});
+
+Deno.test("the answer is that of the last request: of one that is refused for another reason, its refusal", async () => {
+  const failures = [1, 2, 3].map((n) => new Failure("validation_error", `failure ${n}`));
+  const texts = [
+    "a: Extra inputs are not permitted",
+    "b: Extra inputs are not permitted",
+    "max_tokens: too large",
+  ];
+  const asked: unknown[] = [];
+  let learned = 0;
+  const known = new RefusedFields(false);
+  const answer = await askWithoutRefused<unknown, string>({
+    refused: failures[0],
+    text: () => texts[asked.length],
+    known,
+    learned: () => learned++,
+    prepare: (fit) => fit({ a: 1, b: 2, c: 3 }, undefined).body,
+    ask: (request) => Promise.resolve((asked.push(request), failures[asked.length])),
+    now: () => 0,
+  });
+  assertEquals(answer, failures[2]);
+  assertEquals([asked, learned], [[{ b: 2, c: 3 }, { c: 3 }], 2]);
+  const other = await askWithoutRefused<unknown, string>({
+    refused: failures[0],
+    text: () => null,
+    known,
+    learned: () => learned++,
+    prepare: () => assert(false),
+    ask: () => assert(false),
+    now: () => 0,
+  });
+  assertEquals([other, learned], [failures[0], 2]);
 });
 
 Deno.test("a server that refuses one field after the other is not asked without end", async () => {
