@@ -74,7 +74,8 @@ async function serve(connection: Deno.Conn, mails: MailServer["mails"]): Promise
       } else if (/^QUIT/i.test(line)) {
         await say("221 bye");
         return;
-      } else await say("250 ok");
+      } else if (/^STARTTLS/i.test(line)) await say("502 not implemented");
+      else await say("250 ok");
     }
   }
 }

@@ -35,8 +35,8 @@ Deno.test("telemetry: OTEL_TRACES_SAMPLER decides where the configuration says n
     ["traceidratio", [`00-${ids.high}-${PARENT}-00`]],
     ["always_on", [TRACEPARENT], 0],
   ];
-  for (const [name, recorded, sample] of cases) {
-    await withRig(async ({ ask, receiver }) => {
+  await Promise.all(cases.map(([name, recorded, sample]) =>
+    withRig(async ({ ask, receiver }) => {
       const asked = [
         null,
         TRACEPARENT,
@@ -60,8 +60,8 @@ Deno.test("telemetry: OTEL_TRACES_SAMPLER decides where the configuration says n
     }, {
       config: sample === undefined ? {} : { telemetry: { sample } },
       env: { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: "0.5", OTEL_DENO_TRACING: "false" },
-    });
-  }
+    })
+  ));
 });
 
 Deno.test("telemetry: calls of providers have the settings of the request", async () => {
@@ -170,8 +170,8 @@ Deno.test("telemetry: the process says who it is", async () => {
 });
 
 Deno.test("telemetry: a process that is told to end does not wait for a collector that does not answer", async () => {
-  const silent = silentCollector();
-  for (const protocol of ["http/protobuf", "http/json", "grpc"]) {
+  await Promise.all(["http/protobuf", "http/json", "grpc"].map(async (protocol) => {
+    const silent = silentCollector();
     // It ends, or this waits for good: Deno itself would.
     await withRig(async ({ ask }) => {
       for (let i = 0; i < 20; i++) assertEquals((await ask({})).status, 200);
@@ -182,8 +182,8 @@ Deno.test("telemetry: a process that is told to end does not wait for a collecto
         OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
       },
     });
-  }
-  await silent.close();
+    await silent.close();
+  }));
 });
 
 Deno.test("telemetry: a command, and a mistake at the start, end beside a collector that does not answer", async () => {
