@@ -1,12 +1,21 @@
 /** Bearer tokens (RFC 6750). */
 import type { Loose } from "../../exchange/json.ts";
 import type { ProviderCredential } from "./credential.ts";
-import type { RenewedToken } from "./renewed_token.ts";
+import type { Expiring, RenewedToken } from "./renewed_token.ts";
+import { forHeader } from "./token_service.ts";
 
 export interface AccessToken {
   accessToken: string;
   /** Further headers sent with it. */
   headers: Readonly<Record<string, string>>;
+}
+
+/** @param headers sent with the token */
+export function accessToken(
+  { value, lifeMs }: Expiring<string>,
+  headers: Readonly<Record<string, string>>,
+): Expiring<AccessToken> {
+  return { value: { accessToken: forHeader(value, "the access token"), headers }, lifeMs };
 }
 
 /** Error texts about a token that has expired, was revoked or is invalid. */
@@ -19,7 +28,7 @@ const ABOUT_TOKEN =
  * @param identity equal for equal credentials
  */
 export function bearerCredential(identity: string, token: RenewedToken<AccessToken>): ProviderCredential {
-  const authorization = ({ accessToken }: AccessToken) => `Bearer ${accessToken}`;
+  const authorization = (held: AccessToken) => `Bearer ${held.accessToken}`;
   let current: AccessToken | undefined;
   return {
     identity,

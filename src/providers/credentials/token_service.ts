@@ -84,6 +84,16 @@ export function needed(answer: Loose, field: string, service: string): string {
   throw new TokenError(`${service} answered without ${field}`);
 }
 
+/**
+ * A secret that is sent in a header, without white space around it: files and variables may end with a line break. Throws a TokenError
+ * if no header can have it.
+ */
+export function forHeader(secret: string, what: string): string {
+  const trimmed = secret.trim();
+  if (/^[ -~]+$/.test(trimmed)) return trimmed;
+  throw new TokenError(`${what} is empty or has characters other than printable ASCII`);
+}
+
 /** OAuth's `error`, AWS's `<Code>` or `Code`. */
 function errorCode(text: string): string | undefined {
   const body = parse(text);

@@ -91,6 +91,35 @@ Deno.test("awsCredential() sends a bearer key of Bedrock as it is", () => {
   assertEquals(credential.sign, undefined);
 });
 
+Deno.test("awsCredential() takes variables that end with a line break, as files of secrets do", async () => {
+  const bearer = awsCredential("bedrock", SETTINGS, machine({ AWS_BEARER_TOKEN_BEDROCK: "bedrock-key\n" }));
+  assertEquals(bearer.headers, { authorization: "Bearer bedrock-key" });
+  const headers = await signedBy(machine({
+    AWS_ACCESS_KEY_ID: "AKID\n",
+    AWS_SECRET_ACCESS_KEY: "s3cret\n",
+    AWS_SESSION_TOKEN: "tok\r\n",
+  }));
+  assertEquals(faultOf(headers, "s3cret"), null);
+  assertEquals(headers.get("x-amz-security-token"), "tok");
+});
+
+Deno.test("awsCredential() names a variable that no header can have, and nothing of it", async () => {
+  const variables: [Record<string, string>, RegExp][] = [
+    [{ AWS_BEARER_TOKEN_BEDROCK: "bedrock\nkey" }, /AWS_BEARER_TOKEN_BEDROCK .*printable ASCII/],
+    [{ AWS_ACCESS_KEY_ID: "AKÏD", AWS_SECRET_ACCESS_KEY: "s3cret" }, /access key id .*printable ASCII/],
+    [
+      { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s3cret", AWS_SESSION_TOKEN: "to\nken" },
+      /session token .*printable ASCII/,
+    ],
+  ];
+  for (const [env, told] of variables) {
+    const failure = await assertRejects(async () => await signedBy(machine(env)), Failure);
+    assertEquals([failure.code, failure.lasting], ["provider_unavailable", true]);
+    assertMatch(failure.operator!, told);
+    assert(!/bedrock\nkey|AKÏD|to\nken/.test(failure.operator!), failure.operator);
+  }
+});
+
 Deno.test("awsCredential() exchanges a web identity, whose file it reads anew", async () => {
   await using sts = cloud(({ body }) => KEYS_XML(`AS${new URLSearchParams(body).get("WebIdentityToken")}`));
   const at = machine({

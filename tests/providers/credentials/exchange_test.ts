@@ -2,25 +2,35 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Failure } from "../../../src/exchange/failure.ts";
 import { apiNamed } from "../../../src/providers/apis/mod.ts";
-import { Credentials } from "../../../src/providers/credentials/open_credential.ts";
+import type { ProviderCredential } from "../../../src/providers/credentials/credential.ts";
+import { type AuthSettings, Credentials } from "../../../src/providers/credentials/open_credential.ts";
 import { openProviders, type Providers } from "../../../src/providers/mod.ts";
 import type { Provider } from "../../../src/providers/provider.ts";
 import { Ticker } from "../../../src/timing/ticker.ts";
 import { type Cloud, cloud, machine } from "./cloud.ts";
 
 const ROUTE = { provider: "up", model: "m", weight: null };
+const NEXT = { provider: "next", model: "m", weight: null };
 
 /** A provider that wants the token of the metadata server. */
 async function rig(upstream: Cloud, metadata: Cloud, ticker: Ticker) {
   const at = machine({ GCE_METADATA_HOST: metadata.origin.slice("http://".length) });
-  const api = apiNamed("openai-chat");
   const [credential] = await new Credentials(at).open([
     { name: "up", auth: { type: "google", credentialsFile: null } },
   ]);
-  const provider: Provider = {
-    name: "up",
-    api,
-    baseUrl: upstream.origin,
+  const provider = providerOf("up", upstream, credential);
+  return openProviders([provider], { ticker, routes: [ROUTE], log: at.log, sleep: at.sleep });
+}
+
+function providerOf(
+  name: string,
+  { origin }: Cloud,
+  credential: ProviderCredential = { identity: "", headers: {} },
+): Provider {
+  return {
+    name,
+    api: apiNamed("openai-chat"),
+    baseUrl: origin,
     credential,
     headers: {},
     firstByteMs: 60_000,
@@ -30,11 +40,10 @@ async function rig(upstream: Cloud, metadata: Cloud, ticker: Ticker) {
     maxConcurrent: null,
     maxVersion: null,
   };
-  return openProviders([provider], { ticker, routes: [ROUTE], log: at.log, sleep: at.sleep });
 }
 
-async function ask(providers: Providers): Promise<string> {
-  const { opened } = await providers.open([ROUTE], {
+async function ask(providers: Providers, routes = [ROUTE]): Promise<string> {
+  const { opened } = await providers.open(routes, {
     prepare: () => ({ body: '{"question":1}' }),
     begin: () => Promise.resolve(null),
     stream: false,
@@ -109,3 +118,61 @@ Deno.test("Credentials keeps those of unchanged settings over a reload, with the
   const [anew] = await credentials.open([google]);
   assertEquals(await anew.sign!(call), { authorization: "Bearer t2" });
 });
+
+/** What a service gives in place of a token, on a machine that asks it. */
+const ASKED: Record<
+  string,
+  { auth: AuthSettings; env(origin: string): Record<string, string>; given(token: string): object }
+> = {
+  "Google's metadata server": {
+    auth: { type: "google", credentialsFile: null },
+    env: (origin) => ({ GCE_METADATA_HOST: origin.slice("http://".length) }),
+    given: (access_token) => ({ access_token, expires_in: 3600 }),
+  },
+  "Azure's managed identity": {
+    auth: { type: "azure", scope: "s/.default", tenantId: null, clientId: null, clientSecret: null },
+    env: (origin) => ({ IDENTITY_ENDPOINT: `${origin}/token`, IDENTITY_HEADER: "h" }),
+    given: (access_token) => ({ access_token, expires_in: 3600 }),
+  },
+  "AWS's container service": {
+    auth: {
+      type: "aws",
+      region: "eu-central-1",
+      service: "bedrock",
+      profile: null,
+      roleArn: null,
+      externalId: null,
+    },
+    env: (origin) => ({ AWS_CONTAINER_CREDENTIALS_FULL_URI: `${origin}/keys` }),
+    given: (Token) => ({ AccessKeyId: "A", SecretAccessKey: "s", Token }),
+  },
+};
+
+for (const [service, { auth, env, given }] of Object.entries(ASKED)) {
+  Deno.test(`a token of ${service} that no header can have is a failure of the credential`, async () => {
+    for (const token of ["first\r\nx-injected: 1", "first\nsecond", "to\0ken", "tök€n", " "]) {
+      await using metadata = cloud(() => given(token));
+      await using upstream = cloud(({ body }) => body);
+      const at = machine(env(metadata.origin));
+      const [credential] = await new Credentials(at).open([{ name: "up", auth }]);
+      const ticker = new Ticker();
+      const providers = openProviders(
+        [providerOf("up", upstream, credential), providerOf("next", upstream)],
+        {
+          ticker,
+          routes: [ROUTE, NEXT],
+          log: at.log,
+          sleep: at.sleep,
+        },
+      );
+      // Another route answers.
+      assertEquals(await ask(providers, [ROUTE, NEXT]), '{"question":1}');
+      const failure = await assertRejects(() => ask(providers), Failure);
+      assertEquals(failure.code, "provider_unavailable");
+      assertStringIncludes(failure.operator!, "printable ASCII");
+      assertEquals(at.lines.join().includes("first"), false);
+      assertEquals([upstream.seen.length, providers.health()[0].models[0].state], [1, "closed"]);
+      ticker.close();
+    }
+  });
+}

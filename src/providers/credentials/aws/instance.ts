@@ -1,6 +1,6 @@
 /** Credentials of an EC2 instance role, from version 2 of the instance metadata service (IMDSv2). */
 import { variable } from "../surroundings.ts";
-import { askForJson, askTokenService, TokenError } from "../token_service.ts";
+import { askForJson, askTokenService, forHeader, TokenError } from "../token_service.ts";
 import { type AwsSource, keysOf } from "./keys.ts";
 import type { AwsContext } from "./context.ts";
 
@@ -24,7 +24,7 @@ export function instanceSource({ surroundings, clock }: AwsContext): AwsSource |
       within: WITHIN_MS,
       clock,
     });
-    const headers = { "x-aws-ec2-metadata-token": session.trim() };
+    const headers = { "x-aws-ec2-metadata-token": forHeader(session, `the session of ${SERVICE}`) };
     const role = (await askTokenService(roles, { service: SERVICE, headers, within: WITHIN_MS })).trim();
     if (role === "") throw new TokenError("the instance has no role");
     const answer = await askForJson(roles + encodeURIComponent(role.split("\n")[0]), {

@@ -4,7 +4,7 @@ import { string } from "../../../exchange/json.ts";
 import type { Expiring } from "../renewed_token.ts";
 import type { ServiceClock } from "../service_clock.ts";
 import { type Surroundings, variable } from "../surroundings.ts";
-import { needed } from "../token_service.ts";
+import { forHeader, needed } from "../token_service.ts";
 
 export interface AwsKeys {
   accessKeyId: string;
@@ -14,6 +14,15 @@ export interface AwsKeys {
 
 /** A source of credentials, called again when they are about to expire. */
 export type AwsSource = () => Promise<Expiring<AwsKeys>>;
+
+/** The keys as requests are signed with them. Throws a TokenError if no header can have them. */
+export function signingKeys({ accessKeyId, secretAccessKey, sessionToken }: AwsKeys): AwsKeys {
+  return {
+    accessKeyId: forHeader(accessKeyId, "the access key id"),
+    secretAccessKey: secretAccessKey.trim(),
+    ...(sessionToken !== undefined && { sessionToken: forHeader(sessionToken, "the session token") }),
+  };
+}
 
 /** Undefined: not in the environment. */
 export function environmentKeys(surroundings: Surroundings): AwsKeys | undefined {

@@ -4,7 +4,8 @@ import type { CredentialRefusal, ProviderCredential } from "../credential.ts";
 import { RenewedToken } from "../renewed_token.ts";
 import { ServiceClock } from "../service_clock.ts";
 import { type Surroundings, variable } from "../surroundings.ts";
-import type { AwsKeys } from "./keys.ts";
+import { forHeader } from "../token_service.ts";
+import { type AwsKeys, signingKeys } from "./keys.ts";
 import { namedListsOf } from "../../clouds/aws_places.ts";
 import { signedHeaders } from "./signature.ts";
 import { awsSource, type SourceSettings } from "./sources.ts";
@@ -43,26 +44,25 @@ export function awsCredential(
     ? variable(surroundings, "AWS_BEARER_TOKEN_BEDROCK")
     : undefined;
   if (bearer !== undefined) {
-    return { identity: `${identity} ${bearer}`, headers: { authorization: `Bearer ${bearer}` }, listsOf };
+    try {
+      const authorization = `Bearer ${forHeader(bearer, "AWS_BEARER_TOKEN_BEDROCK")}`;
+      return { identity: `${identity} ${bearer}`, headers: { authorization }, listsOf };
+    } catch (thrown) {
+      return unusable(`${identity} ${bearer}`, `no credential for ${name}: ${(thrown as Error).message}`);
+    }
   }
   const region = settings.region ?? variable(surroundings, "AWS_REGION", "AWS_DEFAULT_REGION");
   if (region === undefined) {
-    return {
-      identity,
-      headers: {},
-      sign() {
-        throw new Failure("provider_unavailable", NOT_AVAILABLE, {
-          operator: `no credential for ${name}: auth.region and AWS_REGION are not set`,
-          lasting: true,
-        });
-      },
-    };
+    return unusable(identity, `no credential for ${name}: auth.region and AWS_REGION are not set`);
   }
   const clock = new ServiceClock(surroundings);
   // The provider's clock, learned from its answers: that of the credential source may differ.
   const provider = new ServiceClock(surroundings);
   const source = awsSource(settings, { surroundings, clock, region });
-  const keys = new RenewedToken<AwsKeys>(`the AWS credential of provider ${name}`, source, surroundings);
+  const keys = new RenewedToken<AwsKeys>(`the AWS credential of provider ${name}`, async () => {
+    const { value, lifeMs } = await source();
+    return { value: signingKeys(value), lifeMs };
+  }, surroundings);
   let cache = new Map<string, ArrayBuffer>();
   let cachedFor = "";
   let current: AwsKeys | undefined;
@@ -88,6 +88,17 @@ export function awsCredential(
         keys.discard(current);
       }
       return true;
+    },
+  };
+}
+
+/** A credential without which no call can be made. @param operator the reason */
+function unusable(identity: string, operator: string): ProviderCredential {
+  return {
+    identity,
+    headers: {},
+    sign() {
+      throw new Failure("provider_unavailable", NOT_AVAILABLE, { operator, lasting: true });
     },
   };
 }

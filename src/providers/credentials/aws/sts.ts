@@ -2,7 +2,7 @@
 import { type Surroundings, variable } from "../surroundings.ts";
 import type { Expiring } from "../renewed_token.ts";
 import { askTokenService, TokenError } from "../token_service.ts";
-import { type AwsKeys, keysOfXml } from "./keys.ts";
+import { type AwsKeys, keysOfXml, signingKeys } from "./keys.ts";
 import { signedHeaders } from "./signature.ts";
 import type { AwsContext } from "./context.ts";
 import { stsAddress } from "../../clouds/aws_places.ts";
@@ -58,7 +58,7 @@ export async function assumeRole(
   if (role.externalId) form.set("ExternalId", role.externalId);
   if (role.seconds) form.set("DurationSeconds", role.seconds);
   const body = form.toString();
-  const headers = await signedHeaders({ method: "POST", url, body }, keys, {
+  const headers = await signedHeaders({ method: "POST", url, body }, signingKeys(keys), {
     service: "sts",
     region: context.region,
     now: context.clock.now(),

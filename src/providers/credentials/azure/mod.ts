@@ -2,7 +2,7 @@
  * Microsoft Entra credentials: a client secret, else a client certificate, else a federated token file, else
  * the machine's managed identity. The variables are those of Microsoft's libraries.
  */
-import { type AccessToken, bearerCredential, lifeOf } from "../bearer.ts";
+import { type AccessToken, accessToken, bearerCredential, lifeOf } from "../bearer.ts";
 import type { ProviderCredential } from "../credential.ts";
 import { type Expiring, RenewedToken } from "../renewed_token.ts";
 import { ServiceClock } from "../service_clock.ts";
@@ -31,8 +31,7 @@ export function azureCredential(
 ): ProviderCredential {
   const clock = new ServiceClock(surroundings);
   const token = new RenewedToken<AccessToken>(`the Entra credential of provider ${name}`, async () => {
-    const { value, lifeMs } = await entraToken(settings, surroundings, clock);
-    return { value: { accessToken: value, headers: {} }, lifeMs };
+    return accessToken(await entraToken(settings, surroundings, clock), {});
   }, surroundings);
   return bearerCredential(JSON.stringify(settings), token);
 }

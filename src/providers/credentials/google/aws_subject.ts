@@ -3,10 +3,10 @@
  * sends to learn who has signed it.
  */
 import { type Loose, string } from "../../../exchange/json.ts";
-import { type AwsKeys, environmentKeys } from "../aws/keys.ts";
+import { type AwsKeys, environmentKeys, signingKeys } from "../aws/keys.ts";
 import { signedHeaders } from "../aws/signature.ts";
 import { variable } from "../surroundings.ts";
-import { askForJson, askTokenService, needed, TokenError } from "../token_service.ts";
+import { askForJson, askTokenService, forHeader, needed, TokenError } from "../token_service.ts";
 import type { GoogleContext } from "./context.ts";
 
 const SERVICE = "the instance metadata service of AWS";
@@ -36,7 +36,7 @@ export async function awsSubjectToken(
     "{region}",
     region,
   );
-  const signed = await signedHeaders({ method: "POST", url, body: "" }, keys, {
+  const signed = await signedHeaders({ method: "POST", url, body: "" }, signingKeys(keys), {
     service: "sts",
     region,
     now: clock.now(),
@@ -77,5 +77,5 @@ async function openSession(url: string | undefined): Promise<Record<string, stri
     headers: { "x-aws-ec2-metadata-token-ttl-seconds": "300" },
     within: WITHIN_MS,
   });
-  return { "x-aws-ec2-metadata-token": token.trim() };
+  return { "x-aws-ec2-metadata-token": forHeader(token, `the session of ${SERVICE}`) };
 }

@@ -3,11 +3,11 @@
  * application-default login`, the metadata server.
  */
 import { array, isObject, type Loose, object, parse, string } from "../../../exchange/json.ts";
-import { type AccessToken, lifeOf } from "../bearer.ts";
+import { type AccessToken, accessToken, lifeOf } from "../bearer.ts";
 import type { Expiring } from "../renewed_token.ts";
 import type { ServiceClock } from "../service_clock.ts";
 import { inHome, type Surroundings, variable } from "../surroundings.ts";
-import { askForJson, needed, TokenError } from "../token_service.ts";
+import { askForJson, forHeader, needed, TokenError } from "../token_service.ts";
 import { type GoogleContext, SCOPE } from "./context.ts";
 import { externalAccountToken, externalUserToken } from "./external_account.ts";
 import { impersonate } from "./impersonation.ts";
@@ -52,9 +52,8 @@ async function readFile(path: string, surroundings: Surroundings): Promise<Loose
 }
 
 async function ofFile(file: Loose, context: GoogleContext): Promise<Expiring<AccessToken>> {
-  const { value, lifeMs } = await tokenOf(file, context);
-  const headers = chargedTo(string(file.quota_project_id), context.surroundings);
-  return { value: { accessToken: value, headers }, lifeMs };
+  const token = await tokenOf(file, context);
+  return accessToken(token, chargedTo(string(file.quota_project_id), context.surroundings));
 }
 
 /**
@@ -63,7 +62,7 @@ async function ofFile(file: Loose, context: GoogleContext): Promise<Expiring<Acc
  */
 function chargedTo(project: string | undefined, surroundings: Surroundings): Record<string, string> {
   const charged = variable(surroundings, "GOOGLE_CLOUD_QUOTA_PROJECT") ?? project;
-  return charged ? { "x-goog-user-project": charged } : {};
+  return charged ? { "x-goog-user-project": forHeader(charged, "the quota project") } : {};
 }
 
 function tokenOf(file: Loose, context: GoogleContext): Promise<Expiring<string>> {
@@ -145,11 +144,6 @@ async function ofMetadata({ surroundings, clock }: GoogleContext): Promise<Expir
     `http://${host}/computeMetadata/v1/instance/service-accounts/default/token`,
     { service, headers: { "metadata-flavor": "Google" }, within: METADATA_MS, clock },
   );
-  return {
-    value: {
-      accessToken: needed(answer, "access_token", service),
-      headers: chargedTo(undefined, surroundings),
-    },
-    lifeMs: lifeOf(answer),
-  };
+  const token = { value: needed(answer, "access_token", service), lifeMs: lifeOf(answer) };
+  return accessToken(token, chargedTo(undefined, surroundings));
 }
