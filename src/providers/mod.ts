@@ -129,8 +129,9 @@ class OpenProviders implements Providers {
         (route) => states.find(route)?.model.firstBytes.usual(this.#ticker.now()) ?? null,
       );
     }
-    const draw = conversation === null ? this.#random : drawFor(conversation);
-    return inOrder(routes, draw, (route) => states.get(route.provider)?.limiter.inFlight ?? 0);
+    return conversation === null
+      ? inOrder(routes, this.#random)
+      : inOrder(routes, drawFor(conversation), (route) => states.get(route.provider)?.limiter.inFlight ?? 0);
   }
 
   async open<T>(routes: readonly Route[], opening: Opening<T>): Promise<OpenAnswer<T>> {

@@ -45,7 +45,15 @@ export type Load = (route: Route) => number;
  */
 const OVERLOAD = 1.25;
 
-/** The order for one call. A route above its share of the load comes after the other weighted routes. */
+/**
+ * The calls of a route from which on it is overloaded. With few calls in progress, a route often has several times its share by chance
+ * alone: their number varies by about the square root of the share.
+ */
+function overloadedFrom(share: number): number {
+  return Math.ceil(OVERLOAD * share + Math.sqrt(share));
+}
+
+/** The order for one call. A route above its share of the load comes after the other weighted routes. @param load absent: not regarded */
 export function inOrder(routes: readonly Route[], draw: Draw, load: Load = () => 0): readonly Route[] {
   if (routes.length < 2 || routes.every((r) => r.weight === null)) return routes;
   const ordered: Route[] = [];
@@ -73,7 +81,7 @@ function drawn(routes: readonly Route[], draw: Draw, load: Load): Route[] {
   return routes
     .map((route) => ({
       route,
-      full: load(route) >= Math.ceil(OVERLOAD * (calls + 1) * (route.weight ?? 1) / weights) ? 1 : 0,
+      full: load(route) >= overloadedFrom((calls + 1) * (route.weight ?? 1) / weights) ? 1 : 0,
       rings: -Math.log(1 - draw(route)) / (route.weight ?? 1),
     }))
     .sort((a, b) => a.full - b.full || a.rings - b.rings)

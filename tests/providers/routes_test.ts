@@ -1,6 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { byLatency, byPrice, drawFor, inOrder } from "../../src/providers/routes.ts";
+import { apiNamed } from "../../src/providers/apis/mod.ts";
+import { openProviders } from "../../src/providers/mod.ts";
+import type { Provider } from "../../src/providers/provider.ts";
+import { Ticker } from "../../src/timing/ticker.ts";
 import { FirstBytes } from "../../src/providers/first_bytes.ts";
 
 const route = (provider: string, weight: number | null = null) => ({ provider, model: "m", weight });
@@ -105,6 +109,57 @@ Deno.test("sticky routes find the prompt in the provider's cache far more often 
   const random = randomFrom(7);
   assertEquals(hits(drawFor), 0.9);
   assert(hits(() => random) < 0.75);
+});
+
+Deno.test("sticky routes keep conversations of which several are in progress at once", () => {
+  for (const weights of [[1, 1], [1, 1, 1, 1], [9, 1]]) {
+    for (const atOnce of [3, 10, 40]) {
+      const routes = weights.map((weight, i) => route(`p${i}`, weight));
+      const random = randomFrom(3);
+      const running: string[] = [];
+      let moved = 0;
+      for (let i = 0; i < 4000; i++) {
+        const draw = drawFor(`conversation ${Math.floor(random() * 1000)}`);
+        const load = ({ provider }: { provider: string }) => running.filter((one) => one === provider).length;
+        const [{ provider }] = inOrder(routes, draw, load);
+        if (provider !== inOrder(routes, draw)[0].provider) moved++;
+        running.push(provider);
+        if (running.length === atOnce) running.splice(Math.floor(random() * atOnce), 1);
+      }
+      assert(moved / 4000 < 0.05, `${moved} of 4000 turns are moved, ${weights} at ${atOnce} calls`);
+    }
+  }
+});
+
+Deno.test("a call of no conversation goes where the weights say, however many calls are in progress", () => {
+  const ticker = new Ticker();
+  const provider = (name: string): Provider => ({
+    name,
+    api: apiNamed("openai-chat"),
+    baseUrl: "http://127.0.0.1:1",
+    credential: { identity: "", headers: {} },
+    headers: {},
+    firstByteMs: 60_000,
+    idleMs: 60_000,
+    retries: 0,
+    breaker: { failures: 1, windowMs: 60_000, openMs: 60_000 },
+    maxConcurrent: null,
+    maxVersion: null,
+  });
+  const routes = [route("a", 1), route("b", 1)];
+  // The same number for both routes: the first one comes first.
+  const providers = openProviders([provider("a"), provider("b")], {
+    ticker,
+    routes,
+    log: () => {},
+    random: () => 0.5,
+  });
+  const conversation = ["1", "2", "3", "4"].find((c) => inOrder(routes, drawFor(c))[0].provider === "a")!;
+  const first = (conversation: string | null) => providers.inTurn(routes, { conversation })[0].provider;
+  assertEquals([first(null), first(conversation)], ["a", "a"]);
+  for (let i = 0; i < 12; i++) providers.states.get("a")!.limiter.tryEnter();
+  assertEquals([first(null), first(conversation)], ["a", "b"]);
+  ticker.close();
 });
 
 Deno.test("byPrice() puts the cheapest first, and routes whose price is not known last", () => {
