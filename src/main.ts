@@ -8,7 +8,7 @@ import type { Gateway } from "./assembly/gateway.ts";
 import { parseCommand } from "./commands/parse.ts";
 import { checked } from "./config/check.ts";
 import { examineDemo, foundProviders } from "./config/demo.ts";
-import { examineText, type Flags, type Loaded, readSource } from "./config/load.ts";
+import { examineText, examineTextInSteps, type Flags, type Loaded, readSource } from "./config/load.ts";
 import { MISTAKE, runCommand } from "./run_command.ts";
 import { Failure } from "./exchange/failure.ts";
 import { loadNodeCrypto } from "./exchange/hashes.ts";
@@ -93,7 +93,12 @@ async function load(
   const source = sourceOf(named, flags);
   if (source === null) return await checked(examineDemo({ env: lookUp, flags }), { listens });
   const { name, text } = await readSource(source, pipeMs);
-  return await checked(examineText(text, { env: lookUp, flags, source: name }), { listens });
+  const options = { env: lookUp, flags, source: name };
+  // While the gateway serves, calls must not wait for the whole file.
+  const examination = pipeMs === undefined
+    ? examineText(text, options)
+    : await examineTextInSteps(text, options);
+  return await checked(examination, { listens });
 }
 
 /** Whether the host passes requests to `Deno.serve` at an address that it chooses. */

@@ -27,8 +27,11 @@ export function parseJsonc(file: string, env: Env, source: string): Parsed {
   const text = file.replace(/^\ufeff/, "");
   const wrong: SyntaxMistake[] = [];
   try {
+    const plain = plainJson(text);
+    if (plain !== undefined) return build(plain, env, []);
+    const mistakes: InputMistake[] = [];
     const root = readJsonText(text, wrong);
-    if (wrong.length === 0 && root) return build(root, env);
+    if (wrong.length === 0 && root) return build(valueOf(root, [], mistakes), env, mistakes);
   } catch (error) {
     // Parser and builder are recursive. No real configuration is nested deeply enough to exhaust the stack.
     if (error instanceof RangeError) {
@@ -70,26 +73,89 @@ function found(text: string, offset: number): string {
   return /[\w$-]/.test(sign) ? ", got a word without double quotes" : "";
 }
 
-function build(root: JsonNode, env: Env): Parsed {
-  const parsed: Parsed = { value: undefined, mistakes: [], warnings: [], written: new Map() };
-  parsed.value = valueOf(root, [], env, parsed);
+/**
+ * The value of a text without comments, trailing commas and duplicate fields; undefined: it has some, or is not valid. Reads a file with a
+ * hundred thousand keys in a third of the time.
+ */
+function plainJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return fieldsIn(value) === namesIn(text) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function fieldsIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const items = Object.values(value);
+  let fields = Array.isArray(value) ? 0 : items.length;
+  for (const item of items) fields += fieldsIn(item);
+  return fields;
+}
+
+/** Number of field names in valid JSON. */
+function namesIn(json: string): number {
+  let names = 0;
+  for (let at = json.indexOf('"'); at >= 0; at = json.indexOf('"', at)) {
+    do at = json.indexOf('"', at + 1); while (isEscaped(json, at));
+    at++;
+    while (" \t\r\n".includes(json[at] ?? ":")) at++;
+    if (json[at] === ":") names++;
+  }
+  return names;
+}
+
+/** Whether an odd number of backslashes is before a position. */
+function isEscaped(json: string, at: number): boolean {
+  let from = at;
+  while (json[from - 1] === "\\") from--;
+  return (at - from) % 2 === 1;
+}
+
+function build(value: unknown, env: Env, mistakes: InputMistake[]): Parsed {
+  const parsed: Parsed = { value, mistakes, warnings: [], written: new Map() };
+  parsed.value = substituted(value, [], env, parsed);
   return parsed;
 }
 
-function valueOf(node: JsonNode, path: InputPath, env: Env, parsed: Parsed): unknown {
-  if (node.type === "array") return node.items.map((item, i) => valueOf(item, [...path, i], env, parsed));
-  if (node.type === "value") {
-    return typeof node.value === "string" ? substitute(node.value, path, env, parsed) : node.value;
+/** @param path changed meanwhile */
+function valueOf(node: JsonNode, path: (string | number)[], mistakes: InputMistake[]): unknown {
+  if (node.type === "value") return node.value;
+  if (node.type === "array") {
+    return node.items.map((item, i) => {
+      path.push(i);
+      const value = valueOf(item, path, mistakes);
+      path.pop();
+      return value;
+    });
   }
   const fields = new Map<string, unknown>();
   for (const { name, value } of node.fields) {
-    const at = [...path, name];
+    path.push(name);
     if (fields.has(name)) {
-      parsed.mistakes.push({ path: pathText(at), message: "expected once, got the same name again" });
+      mistakes.push({ path: pathText(path), message: "expected once, got the same name again" });
     }
-    fields.set(name, valueOf(value, at, env, parsed));
+    fields.set(name, valueOf(value, path, mistakes));
+    path.pop();
   }
   return Object.fromEntries(fields);
+}
+
+/** The same value with the variables of its strings replaced. @param path changed meanwhile */
+function substituted(value: unknown, path: (string | number)[], env: Env, parsed: Parsed): unknown {
+  if (typeof value === "string") return value.includes("$") ? substitute(value, path, env, parsed) : value;
+  if (typeof value !== "object" || value === null) return value;
+  const items = value as Record<string | number, unknown>;
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    path.push(name);
+    const item = items[name];
+    const replaced = substituted(item, path, env, parsed);
+    if (replaced !== item) items[name] = replaced;
+    path.pop();
+  }
+  return value;
 }
 
 function substitute(text: string, path: InputPath, env: Env, parsed: Parsed): string {
