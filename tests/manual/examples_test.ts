@@ -87,8 +87,10 @@ function words(command: string): string[] {
 const OTHERS = new Set([
   "export",
   "claude",
+  "codex",
   "copilot",
   "qwen",
+  "jq",
   "cline",
   "aider",
   "curl",
