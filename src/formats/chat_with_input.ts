@@ -20,7 +20,6 @@ export const chatWithInput: CallerFormat = {
 /** The body with the fields that only chat-completions has under their names in the responses format. */
 function withResponsesFields(body: Loose): Loose {
   const {
-    messages: _,
     stream_options: _options,
     max_tokens: older,
     max_completion_tokens: newer,
