@@ -21,7 +21,7 @@ import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";
 import { closeSound, readImage, readSound } from "./decode_media_blocks.ts";
 import { GatheredFields, keepLast } from "./decode_unknown.ts";
 import { unknownOfAnswer, unknownOfChoice, unknownOfMessage } from "./decode_unknown.ts";
-import { readReasoning, readThinking } from "./decode_reasoning_blocks.ts";
+import { readReasoning, readSummary, readThinking } from "./decode_reasoning_blocks.ts";
 import {
   type AnswerState,
   closeReasoning,
@@ -302,10 +302,7 @@ export class ChunkReader {
           : array(part.thinking).map((piece) => string(object(piece).text) ?? "").join("");
         if (text !== "") readThinking(state, choice, text, "content", out);
       } else if (part.type === "reasoning") {
-        for (const piece of array(part.summary)) {
-          const text = string(object(piece).text);
-          if (text) readThinking(state, choice, text, undefined, out);
-        }
+        readSummary(state, choice, array(part.summary), out);
       } else if (part.type === "image_url") readImage(state, choice, part, out);
       else if (part.type === "refusal" && typeof part.refusal === "string") {
         pushText(state, choice, part.refusal, true, undefined, out);

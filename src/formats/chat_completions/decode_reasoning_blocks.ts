@@ -80,6 +80,27 @@ function readThinkingBlocks(state: AnswerState, choice: OpenChoice, pieces: unkn
   }
 }
 
+/**
+ * A `reasoning` part of `content` (Databricks): pieces of the text, the signature last, or encrypted text.
+ */
+export function readSummary(state: AnswerState, choice: OpenChoice, pieces: unknown[], out: Part[]): void {
+  for (const piece of pieces) {
+    if (!isObject(piece)) continue;
+    const text = string(piece.text) ?? "";
+    const signature = string(piece.signature) ?? "";
+    if (text !== "") readThinking(state, choice, text, undefined, out);
+    else if (signature === "" && !string(piece.data)) continue;
+    const open = choice.reasoning ?? start(state, choice, undefined, true, true, out);
+    const summary = open.summary ??= [];
+    const last = summary.at(-1);
+    hold(state, signature || string(piece.data) || "");
+    if (piece.type !== "summary_text") summary.push(piece);
+    else if (last?.type === "summary_text" && (!last.signature || last.signature === signature)) {
+      summary[summary.length - 1] = { ...last, text: last.text as number + text.length, signature };
+    } else summary.push({ ...piece, text: text.length, signature });
+  }
+}
+
 /** @param inField the delta repeats the text in `reasoning_content` or `reasoning` */
 function readDetail(
   state: AnswerState,
@@ -132,7 +153,8 @@ export function readThinking(
   field: ReasoningField | undefined,
   out: Part[],
 ): void {
-  const open = choice.reasoning ?? start(state, choice, field, false, field === undefined, out);
+  const isSummary = field === undefined;
+  const open = choice.reasoning ?? start(state, choice, field, isSummary, isSummary, out);
   open.spoken = true;
   out.push({ type: "reasoning-delta", block: open.block, section: 0, text });
 }

@@ -33,6 +33,8 @@ export interface OpenReasoning {
   details: Loose[];
   /** As {@link Replay.blocks}. */
   blocks?: Loose[];
+  /** As {@link Replay.summary}. */
+  summary?: Loose[];
   /** Number of leading entries of `details` that cannot change any more, and how many of them have a text. */
   settled: { entries: number; texts: number };
   /** Some text of this block was passed on. */
@@ -149,7 +151,12 @@ export function closeReasoning(choice: OpenChoice, out: Part[]): void {
     replay.details = open.spoken ? splitDetails(open.details).stripped : open.details;
   }
   if (open.blocks) replay.blocks = open.blocks;
+  if (open.summary?.some(isProof)) replay.summary = open.summary;
   out.push({ type: "reasoning-end", block: open.block, proof: replayProof(replay) });
+}
+
+function isProof({ signature, data }: Loose): boolean {
+  return Boolean(signature || data);
 }
 
 /**

@@ -73,7 +73,7 @@ const NOWHERE = { from: 0, to: 0 };
 function needsCarrying(proof: Proof): boolean {
   const replay = readReplay(proof);
   return replay === undefined ||
-    [replay.details, replay.blocks, replay.fields].some((one) => one !== undefined);
+    [replay.details, replay.blocks, replay.summary, replay.fields].some((one) => one !== undefined);
 }
 
 export class DeltaWriter {

@@ -26,8 +26,10 @@ export function encodeReasoning(
     } else if (field && (text !== "" || replay)) fields[field] = `${string(fields[field]) ?? ""}${text}`;
     if (replay?.details) details.push(...joinDetails(replay.details, content.sections));
     if (replay?.blocks) {
-      fields.thinking_blocks = [...array(fields.thinking_blocks), ...joinBlocks(replay.blocks, text)];
+      const blocks = joinBlocks(replay.blocks, text, "thinking");
+      fields.thinking_blocks = [...array(fields.thinking_blocks), ...blocks];
     }
+    if (replay?.summary) parts.push({ type: "reasoning", summary: joinBlocks(replay.summary, text, "text") });
     if (replay?.fields) fields = { ...fields, ...replay.fields };
   }
   if (details.length > 0) fields.reasoning_details = details;
@@ -55,13 +57,14 @@ export function encodeDetails(
   seal: Seal,
 ): { details: Loose[]; fields?: Loose } {
   const replay = readReplay(proof);
-  if (replay) {
+  // Callers have no `reasoning` parts.
+  if (replay && !replay.summary) {
     let texts = 0;
     const details = joinDetails(replay.details ?? [], sections).map((entry) => ({
       ...entry,
       index: slot + (textKey(entry) ? texts++ : Math.max(texts - 1, 0)),
     }));
-    const thinking_blocks = replay.blocks && joinBlocks(replay.blocks, sections.join(""));
+    const thinking_blocks = replay.blocks && joinBlocks(replay.blocks, sections.join(""), "thinking");
     const fields = thinking_blocks ? { thinking_blocks, ...replay.fields } : replay.fields;
     return { details, ...(fields && { fields }) };
   }

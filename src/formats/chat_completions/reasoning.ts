@@ -30,6 +30,8 @@ export interface Replay {
   details?: Loose[];
   /** `thinking_blocks` of LiteLLM. Instead of its text, each has its number of characters in the reasoning text. */
   blocks?: Loose[];
+  /** `summary` of a `reasoning` part of `content` (Databricks), with signatures, and with lengths in place of texts as well. */
+  summary?: Loose[];
   /** Other fields, unchanged: `extra_content`. */
   fields?: Loose;
 }
@@ -57,6 +59,7 @@ export function readReplay(proof: Proof | undefined): Replay | undefined {
     ...((field === "content" || isTextField(field)) && { field }),
     ...(Array.isArray(value.details) && { details: value.details.filter(isObject) }),
     ...(Array.isArray(value.blocks) && { blocks: value.blocks.filter(isObject) }),
+    ...(Array.isArray(value.summary) && { summary: value.summary.filter(isObject) }),
     ...(isObject(value.fields) && { fields: value.fields }),
   };
 }
@@ -119,12 +122,13 @@ export function addDetail(details: Loose[], piece: Loose): Loose {
   return entry;
 }
 
-/** {@link Replay.blocks} with their texts. */
-export function joinBlocks(blocks: readonly Loose[], text: string): Loose[] {
+/** {@link Replay.blocks} or {@link Replay.summary} with their texts, which are in a field of this name. */
+export function joinBlocks(blocks: readonly Loose[], text: string, name: "thinking" | "text"): Loose[] {
   let at = 0;
-  return blocks.map((block) =>
-    typeof block.thinking === "number" ? { ...block, thinking: text.slice(at, at += block.thinking) } : block
-  );
+  return blocks.map((block) => {
+    const length = block[name];
+    return typeof length === "number" ? { ...block, [name]: text.slice(at, at += length) } : block;
+  });
 }
 
 /** The entries without texts, and the texts. */

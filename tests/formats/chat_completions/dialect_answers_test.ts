@@ -107,7 +107,7 @@ Deno.test("decodeStream() reads the one call that text-generation-inference has 
   assertEquals(said(parts), [{ blocks: ['call_c1_0 f({"a":1})'], reason: "tool-calls" }]);
 });
 
-Deno.test("decodeStream() and decodeAnswer() read reasoning among Databricks' contents, and give none of it back", () => {
+Deno.test("decodeStream() and decodeAnswer() read reasoning among Databricks' contents", () => {
   const reasoning = (text: string) => ({
     type: "reasoning",
     summary: [{ type: "summary_text", text, signature: "SIG" }],
@@ -133,7 +133,10 @@ Deno.test("decodeStream() and decodeAnswer() read reasoning among Databricks' co
     DECODE,
   );
   const { body } = PROVIDER_FORMATS.chat_completions.encodeRequest(foreign({ turns }), ENCODE);
-  assertEquals((body.messages as Loose[])[1], { role: "assistant", content: "Blue." });
+  assertEquals((body.messages as Loose[])[1], {
+    role: "assistant",
+    content: [reasoning("Think hard."), text],
+  });
 });
 
 const THOUGHT = [
