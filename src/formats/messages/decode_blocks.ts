@@ -51,6 +51,8 @@ const SEARCH_RESULT = new Set(["type", "tool_use_id"]);
 
 const DELTA = new Set(["type"]);
 
+const EVENT = new Set(["type", "delta", "usage"]);
+
 export class MessageReader {
   stopped = false;
   #started = false;
@@ -67,6 +69,8 @@ export class MessageReader {
   readonly #searches = new Map<string, Loose>();
   readonly #usage: Loose = {};
   readonly #end: Loose = {};
+  /** Fields of the last events themselves. */
+  readonly #event: Loose = {};
 
   push(frame: Frame, out: Part[]): void {
     if (this.stopped || frame.data === "" || frame.data === "[DONE]") return;
@@ -306,12 +310,8 @@ export class MessageReader {
   /** `message_delta`: end of the message, and cumulative counts. */
   change(event: Loose, out: Part[]): void {
     if (!this.#started) this.start({}, out);
-    const { context_management, input_transformations } = event;
-    for (const from of [object(event.delta), { context_management, input_transformations }]) {
-      for (const [key, value] of Object.entries(from)) {
-        if (key !== "usage" && value !== undefined && value !== null) this.#end[key] = value;
-      }
-    }
+    assign(this.#end, object(event.delta));
+    assign(this.#event, rest(event, EVENT) ?? {});
     mergeUsage(this.#usage, event.usage);
   }
 
@@ -322,12 +322,18 @@ export class MessageReader {
     for (const call of this.#searches.values()) this.#opaque(call, out);
     const counted = this.counted();
     if (counted !== null) out.push(counted);
-    out.push(decodeFinish(this.#end, this.#calls));
+    out.push(decodeFinish(this.#end, this.#event, this.#calls));
   }
 
   /** The usage so far; null: not reported. */
   counted(): UsagePart | null {
     return decodeReport(this.#usage);
+  }
+}
+
+function assign(into: Loose, fields: Loose): void {
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== undefined && value !== null) into[key] = value;
   }
 }
 

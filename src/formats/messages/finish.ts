@@ -1,5 +1,5 @@
 /** The end of an answer: `stop_reason` and related fields, decoded and encoded. */
-import { isObject, type Loose, string } from "../../exchange/json.ts";
+import { isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import { extraOf } from "../../exchange/prompt.ts";
 
@@ -8,6 +8,14 @@ const BESIDE = ["context_management", "input_transformations"] as const;
 
 /** Other fields of answers, returned to callers of the same format. */
 const CARRIED = ["stop_details", "container", ...BESIDE] as const;
+
+/** Fields of a message that are decoded, or that the gateway has itself: `details` has its findings. */
+export const MESSAGE_FIELDS: ReadonlySet<string> = new Set(
+  "id type role model content stop_reason stop_sequence stop_details container context_management usage details"
+    .split(" "),
+);
+/** Fields of its end, in the last event or the whole message. Those about the request are at its start. */
+const END_FIELDS: ReadonlySet<string> = new Set([...MESSAGE_FIELDS, ...BESIDE, "diagnostics"]);
 
 function finishFromStopReason(stop: unknown, calls: boolean): FinishReason {
   switch (stop) {
@@ -47,11 +55,21 @@ function stopReasonFromFinish(reason: FinishReason): string {
   }
 }
 
-/** @param end the fields of the whole message, or of all its `message_delta` events together */
-export function decodeFinish(end: Loose, calls: boolean): Extract<Part, { type: "finish" }> {
+/**
+ * @param end the fields of the whole message, or of the `delta` of all its `message_delta` events together
+ * @param event fields of these events themselves
+ */
+export function decodeFinish(end: Loose, event: Loose, calls: boolean): Extract<Part, { type: "finish" }> {
   const reason = finishFromStopReason(end.stop_reason, calls);
   const fields: Loose = {};
-  for (const key of CARRIED) if (isObject(end[key]) || Array.isArray(end[key])) fields[key] = end[key];
+  for (const key of CARRIED) {
+    const value = event[key] ?? end[key];
+    if (isObject(value) || Array.isArray(value)) fields[key] = value;
+  }
+  const others = rest(end, END_FIELDS);
+  const beside = rest(event, END_FIELDS);
+  if (others) fields.delta = others;
+  if (beside) fields.event = beside;
   if (typeof end.stop_reason === "string" && end.stop_reason !== stopReasonFromFinish(reason)) {
     fields.stop_reason = end.stop_reason;
   }
@@ -83,6 +101,7 @@ export function encodeFinish(end: Ending): { delta: Loose; event: Loose } {
   const declined = end.reason === "refusal" || end.reason === "content-filter";
   return {
     delta: {
+      ...object(fields.delta),
       stop_reason: fields.stop_reason ?? stopReasonFromFinish(end.reason),
       stop_sequence: end.sequence ?? null,
       stop_details: fields.stop_details ??
@@ -90,8 +109,11 @@ export function encodeFinish(end: Ending): { delta: Loose; event: Loose } {
       // Older answers do not list skills.
       container: isObject(fields.container) ? { skills: null, ...fields.container } : null,
     },
-    event: Object.fromEntries(
-      BESIDE.flatMap((name) => fields[name] === undefined ? [] : [[name, fields[name]]]),
-    ),
+    event: {
+      ...object(fields.event),
+      ...Object.fromEntries(
+        BESIDE.flatMap((name) => fields[name] === undefined ? [] : [[name, fields[name]]]),
+      ),
+    },
   };
 }

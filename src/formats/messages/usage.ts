@@ -27,7 +27,7 @@
  * `fallback_credit`) is returned to callers of this format. Their types require the first three; null means
  * not reported.
  */
-import { array, isObject, type Loose, object, string } from "../../exchange/json.ts";
+import { array, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { UsagePart, UsedModels } from "../../exchange/part.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import {
@@ -40,13 +40,11 @@ import {
   subtractUsage,
   type Usage,
 } from "../../exchange/usage.ts";
+import { MESSAGE_FIELDS } from "./finish.ts";
 
 const SERVICE = ["service_tier", "inference_geo", "speed", "iterations", "fallback_credit"] as const;
 
-/** Diagnostics about the request, if requested; null: none. */
-const SAID_OF_REQUEST = ["diagnostics", "input_transformations"] as const;
-
-/** Field of the service's `extra` with data about the request. */
+/** Field of the service's `extra` with other fields of the message, such as diagnostics about the request. */
 const REQUEST = "request";
 
 /**
@@ -56,7 +54,8 @@ const REQUEST = "request";
  */
 export function decodeService(raw: Loose, message: Loose = {}): Extra | undefined {
   const fields = present(raw, SERVICE);
-  const said = present(message, SAID_OF_REQUEST);
+  const said = rest(message, MESSAGE_FIELDS) ?? {};
+  for (const name of Object.keys(said)) if (said[name] === null) delete said[name];
   if (Object.keys(said).length > 0) fields[REQUEST] = said;
   return Object.keys(fields).length > 0 ? { format: "messages", fields } : undefined;
 }
@@ -67,7 +66,7 @@ function present(from: Loose, names: readonly string[]): Loose {
   return fields;
 }
 
-/** Fields of a message about its request. Clients' types require the first. */
+/** Other fields of the message. Clients' types require the first, which is about the request. */
 export function saidOfRequest(extra: Extra | undefined): Loose {
   return { diagnostics: null, ...object(extraOf(extra, "messages")?.[REQUEST]) };
 }
