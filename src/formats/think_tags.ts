@@ -107,7 +107,8 @@ class TagReader {
     if (block === undefined) {
       block = this.#next++;
       this.#blocks.set(part.block, block);
-      if ("choice" in part) this.#other(this.#choice(part.choice), part.type);
+      // Fields of the message that have no block are no answer.
+      if ("choice" in part && part.type !== "opaque") this.#other(this.#choice(part.choice), part.type);
     }
     this.#out.push({ ...part, block });
   }
@@ -331,6 +332,12 @@ function decodeStream(decoder: StreamDecoder, tags: ThinkTags): StreamDecoder {
     }
   };
   return {
+    get marked() {
+      return decoder.marked === true;
+    },
+    get complete() {
+      return decoder.complete === true;
+    },
     push: (frame, out) => converting(out, () => decoder.push(frame, out)),
     ...(decoder.pushKnown && {
       pushKnown: (bytes, out, withhold) => converting(out, () => decoder.pushKnown!(bytes, out, withhold)),

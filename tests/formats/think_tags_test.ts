@@ -125,6 +125,18 @@ Deno.test("think tags: a call after reasoning that was not closed", () => {
   assertEquals(shown(whole({ content, tool_calls: [CALL] }, "tool_calls", THINK)), blocks);
 });
 
+Deno.test("think tags: fields that only one vendor has are no answer", () => {
+  const blocks = [["reasoning", "Hello"], ["text", " Hello"], ["opaque"]];
+  const message = { content: " Hello", token_ids: [1] };
+  const sorted = (parts: Part[]) =>
+    shown(parts).sort(([a], [b]) =>
+      blocks.findIndex(([type]) => type === a) -
+      blocks.findIndex(([type]) => type === b)
+    );
+  assertEquals(sorted(streamed([message], "stop", PREFILLED)), blocks);
+  assertEquals(sorted(whole(message, "stop", PREFILLED)), blocks);
+});
+
 Deno.test("think tags: a server that separates reasoning itself writes them as text", () => {
   const blocks = [["reasoning", "Hm"], ["text", "<think> is a tag, and </think> another."]];
   const content = "<think> is a tag, and </think> another.";

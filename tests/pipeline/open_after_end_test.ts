@@ -41,8 +41,9 @@ function converse(): [Uint8Array, Headers] {
 
 const USAGE = /data: \{[^\n]*"usage":[^\n]*\n\n/;
 type First = (seen: Seen) => [Uint8Array, Headers] | Promise<[Uint8Array, Headers]>;
-const CASES: [what: string, api: Api, first: First][] = [
+const CASES: [what: string, api: Api, first: First, more?: Record<string, unknown>][] = [
   ["openai-chat", "openai-chat", least],
+  ["openai-chat with tags of reasoning", "openai-chat", least, { think_tags: {} }],
   ["openai-chat without usage", "openai-chat", (seen) => least(seen, USAGE)],
   ["openai-chat without a marker", "openai-chat", (seen) => least(seen, /data: \[DONE\]\n\n/)],
   ["anthropic-messages", "anthropic-messages", least],
@@ -51,7 +52,7 @@ const CASES: [what: string, api: Api, first: First][] = [
   ["bedrock-converse without metadata", "bedrock-converse", converse],
 ];
 
-for (const [title, api, first] of CASES) {
+for (const [title, api, first, more] of CASES) {
   // Messages of AWS have no comments.
   for (const talks of api === "bedrock-converse" ? [false] : [false, true]) {
     const what = `${title}, ${talks ? "with comments" : "silent"}`;
@@ -63,7 +64,7 @@ for (const [title, api, first] of CASES) {
         return new Response(openEnded(bytes, readable), { headers });
       });
       const clock = new StoppedClock();
-      await using gateway = await testGateway({ p: { api, url: `${provider.url}/v1` } }, {}, { clock });
+      await using gateway = await testGateway({ p: { api, url: `${provider.url}/v1`, more } }, {}, { clock });
       const response = await gateway.post("/v1/chat/completions", BODY);
       let over = false;
       const reading = response.text().finally(() => over = true);
