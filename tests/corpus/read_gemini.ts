@@ -25,7 +25,10 @@ export function readGemini(recording: Recording): Reading {
   let inThought = false;
   /** What was searched for; chunks say it again. */
   const queries = new Set<string>();
+  let perPrompt = false;
   for (const body of bodies) {
+    // Google bills a prompt of older models once.
+    perPrompt ||= /gemini-[12]\b/.test(text(body.modelVersion));
     if (body.error) return { kind: "error", said: JSON.stringify(body.error) };
     mergeInto(usage, wild(body.usageMetadata));
     if (wild(body.promptFeedback).blockReason) {
@@ -75,7 +78,12 @@ export function readGemini(recording: Recording): Reading {
   }
   if (finish === "") return { kind: "error", said: "no end" };
   c.stops = geminiStops(finish, c.calls.length > 0);
-  return { kind: "answer", choices: [c], searches: queries.size, ...geminiUsage(usage) };
+  return {
+    kind: "answer",
+    choices: [c],
+    searches: perPrompt ? Math.min(1, queries.size) : queries.size,
+    ...geminiUsage(usage),
+  };
 }
 
 function geminiStops(finish: string, called: boolean): Stop[] {

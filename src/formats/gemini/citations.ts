@@ -16,7 +16,7 @@ export interface Sources {
   cited?: Map<string, Loose>;
   /** URLs read by the provider. */
   urls?: Loose[];
-  /** Queries of the searches that the provider ran, each of which it bills. Chunks may repeat them. */
+  /** Queries of the searches that the provider ran. Chunks may repeat them. */
   queries?: Set<string>;
 }
 

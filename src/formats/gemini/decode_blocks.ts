@@ -12,11 +12,16 @@ import { writeJson } from "./decode_arguments.ts";
 import { CandidateReader } from "./decode_candidate.ts";
 import { decodeUsage, mergeUsage, serviceOf, TOTALS } from "./usage.ts";
 
+/** Models with which Google bills a prompt with searches once, however many queries there are: those before Gemini 3. */
+const PER_PROMPT = /gemini-[12]\b/;
+
 export class ChunkReader {
   readonly #candidates = new Map<number, CandidateReader>();
   readonly #usage: Loose = Object.create(null);
   readonly #ids = new Set<string>();
   #started = false;
+  /** Each query is billed, and not the prompt once. */
+  #billsQueries = true;
   #blocks = 0;
   #blocked: string | undefined;
   /** Unique per answer: answers without an id differ in time or counts. */
@@ -37,6 +42,7 @@ export class ChunkReader {
       this.#answerId = string(chunk.responseId)?.replace(/[^\w-]/g, "").slice(0, 24) ||
         hash(writeJson([chunk.createTime, chunk.usageMetadata]));
       const model = string(chunk.modelVersion);
+      if (model !== undefined) this.#billsQueries = !PER_PROMPT.test(model);
       out.push(model ? { type: "start", model } : { type: "start" });
     }
     mergeUsage(this.#usage, chunk.usageMetadata);
@@ -92,7 +98,7 @@ export class ChunkReader {
       type: "usage",
       usage,
       ...(estimated && { estimated }),
-      ...(searches > 0 && { searches }),
+      ...(searches > 0 && { searches: this.#billsQueries ? searches : 1 }),
       ...(service && { service }),
     };
   }

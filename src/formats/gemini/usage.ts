@@ -10,7 +10,7 @@
  * | output      | candidatesTokenCount + thoughtsTokenCount (the first does not include the second)   |
  * | reasoning   | thoughtsTokenCount                                                                  |
  * | audioOutput, imageOutput | candidatesTokensDetails, by modality                                   |
- * | searches    | never reported: the queries in `groundingMetadata`, see citations.ts                |
+ * | searches    | never reported: the queries in `groundingMetadata`, see citations.ts; at most 1 before Gemini 3 |
  *
  * A stream repeats the object in every chunk with cumulative counts, and omits fields in some of them: the
  * last value of each field counts. Some chunks contain only `trafficType`.

@@ -100,4 +100,22 @@ Deno.test("searches of Google's own are its queries, each once, of all candidate
   }
   const two = [0, 1].map((index) => ({ index, ...said("a", { ...end, ...grounded("one") }) }));
   assertEquals(searchesOf([{ candidates: two, usageMetadata }]), 2);
+  const [, , [, several]] = cases;
+  for (
+    const [model, wanted] of [
+      ["gemini-2.5-flash", 1],
+      ["gemini-2.0-flash-001", 1],
+      ["publishers/google/models/gemini-1.5-pro", 1],
+      ["gemini-3-flash-preview", 2],
+      ["gemini-3.1-pro", 2],
+    ] as const
+  ) {
+    const chunks = several.map((candidate) => ({
+      candidates: [candidate],
+      usageMetadata,
+      modelVersion: model,
+    }));
+    assertEquals(searchesOf(chunks), wanted, model);
+  }
+  assertEquals(searchesOf([{ candidates: two, usageMetadata, modelVersion: "gemini-2.5-pro" }]), 1);
 });
