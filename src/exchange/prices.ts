@@ -128,6 +128,9 @@ const highest = new WeakMap<PriceSheet, Map<string, Prices>>();
 /** Names by which a request asks for the usual tier and no other. */
 const ASKS_USUAL = new Set(["default", "standard", "standard_only", "on_demand"]);
 
+/** Sizes of Perplexity's search context are tiers that a service tier does not exclude. */
+const SEARCHES = /^search_/;
+
 /** Anthropic's fast mode, which is billed as a tier and is served only if the request asks for it. */
 const FAST = "fast";
 
@@ -148,7 +151,8 @@ export function highestPricesOf(sheet: PriceSheet, { input, asked, slow, search 
   const closed = asked !== undefined &&
     (ASKS_USUAL.has(asked) || sheet.tiers.some(({ service }) => service === asked));
   const reached = sheet.tiers.filter((tier) =>
-    fits(tier, input) && (!closed || tier.service === null || tier.service === asked) &&
+    fits(tier, input) &&
+    (!closed || tier.service === null || tier.service === asked || SEARCHES.test(tier.service)) &&
     !(slow && tier.service === FAST)
   );
   if (reached.length === 0) return sheet.prices;

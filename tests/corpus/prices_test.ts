@@ -59,7 +59,7 @@ function written(tier: number): Record<string, string> {
 }
 
 /** Tiers by their place in the configuration; 0: none. */
-const SERVICES = ["flex", "priority", "batch", "fast"];
+const SERVICES = ["flex", "priority", "batch", "fast", "search_low"];
 const TIERS = [
   { above_input_tokens: ABOVE, ...written(1) },
   ...SERVICES.map((service_tier, i) => ({ service_tier, ...written(2 + i) })),
@@ -142,7 +142,8 @@ function partsOf(
         spoken: num(out.audio_tokens) ?? 0,
         drawn: num(out.image_tokens) ?? 0,
         searches: num(wild(u.server_tool_use_details).web_search_requests) ?? num(u.num_search_queries) ?? 0,
-        service: last(bodies.map((b) => text(b.service_tier) || undefined)),
+        service: last(bodies.map((b) => text(b.service_tier) || undefined)) ??
+          (u.search_context_size ? `search_${u.search_context_size}` : undefined),
       };
     }
     case "openai-responses": {

@@ -27,7 +27,7 @@
  * - reasoning far above completion: it is not included in it (Gemini behind Vercel's gateway). Slightly
  *   above: a miscount (OpenRouter: 11 of 10), which is limited.
  */
-import { object } from "../../exchange/json.ts";
+import { object, string } from "../../exchange/json.ts";
 import type { Loose } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
 import type { UsagePart } from "../../exchange/part.ts";
@@ -95,14 +95,21 @@ export function decodeReport(wire: Loose, service: string | undefined): UsagePar
   const extra = decodePrediction(wire);
   const searches = decodeSearches(wire);
   const estimated = misreports(wire, TOTALS);
+  const tier = service ?? searchContext(wire);
   return {
     type: "usage",
     usage,
     ...(searches > 0 && { searches }),
     ...(estimated && { estimated }),
-    ...(service !== undefined && { service }),
+    ...(tier !== undefined && { service: tier }),
     ...(extra && { extra }),
   };
+}
+
+/** Perplexity's price of a request depends on how much it has searched: each size is a tier. */
+function searchContext({ search_context_size }: Loose): string | undefined {
+  const size = string(search_context_size);
+  return size && `search_${size.toLowerCase()}`;
 }
 
 /** Number of web searches that the provider ran itself. */
