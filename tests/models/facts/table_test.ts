@@ -71,6 +71,18 @@ Deno.test("the table has sizes, prices with their tiers, efforts and what models
   assertEquals(facts.find("__proto__", "gpt-5.4"), undefined);
 });
 
+Deno.test("Perplexity's models have prices of a request, by the size of the search context", async () => {
+  const facts = await openFacts();
+  const requests = (model: string) => {
+    const [{ prices, tiers }] = facts.find("perplexity", model)!.sheets!;
+    assertEquals(tiers.every((tier) => tier.prices.prompt === prices.prompt), true);
+    return [prices.request, ...tiers.map((tier) => `${tier.service} ${tier.prices.request}`)];
+  };
+  assertEquals(requests("sonar"), ["0.005", "search_medium 0.008", "search_high 0.012"]);
+  assertEquals(requests("sonar-pro"), ["0.006", "search_medium 0.01", "search_high 0.014"]);
+  assertEquals(requests("sonar-deep-research"), [undefined]);
+});
+
 Deno.test("every price of the table is one that money can count, at every tier", async () => {
   const { default: table } = await import("../../../src/models/facts/table.json", { with: { type: "json" } });
   const facts = await openFacts();
@@ -87,9 +99,10 @@ Deno.test("every price of the table is one that money can count, at every tier",
             Number(each.prompt) === 0,
             Number(each.completion) === 0,
           ], id);
-          // Above this a price was surely meant for a million tokens, or for a thousand searches.
+          // Above this a price was surely meant for a million tokens, or for a thousand searches or requests.
           for (const [name, price] of Object.entries(each)) {
-            assert(Number(price) <= (name === "web_search" ? 0.05 : 0.002), `${preset} ${id}: ${price}`);
+            const most = name === "web_search" || name === "request" ? 0.05 : 0.002;
+            assert(Number(price) <= most, `${preset} ${id}: ${price}`);
           }
           priced++;
         }
