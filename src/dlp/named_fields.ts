@@ -5,7 +5,7 @@
  */
 
 import { type FieldsPlace, fieldsPlace, goesOn } from "./fields_place.ts";
-import { hl7Fields } from "./hl7_fields.ts";
+import { hl7Fields, x12Fields } from "./hl7_fields.ts";
 import { namedLists } from "./named_lists.ts";
 import { mayHaveRows, sqlRows } from "./sql_rows.ts";
 import { MOST_SAID, nameOfValue } from "./table_cells.ts";
@@ -49,6 +49,7 @@ export function namedFields(view: View, place: FieldsPlace = fieldsPlace()): Vie
   if (text.includes("**")) bold(text, addField);
   if (text.includes("variable ")) variables(text, addField);
   if (text.includes("PID|")) hl7Fields(text, addField);
+  if (text.includes("NM1*") || text.includes("REF*") || text.includes("DMG*")) x12Fields(text, addField);
   if (text.includes("random_password")) generated(text, addField);
   namedLists(text, place, addField);
   const made = writer as ViewWriter | null;

@@ -184,7 +184,7 @@ function isMadeOf(text: string, one: Candidate, others: readonly Candidate[]): b
 /** Walks one reading; returns findings in positions of the original text. */
 function* scanReading(plan: Plan, reading: Reading): Generator<void, Candidate[]> {
   const { text } = reading.view;
-  const scanned = scannedView(text, plan, reading.view);
+  const scanned = scannedView(text, plan, reading.view, reading.cells);
   const walk = new Walk(plan, scanned);
   for (let at = 0; at < text.length; at = walk.at) {
     walk.until(at + STRIDE);

@@ -50,6 +50,24 @@ const WAYS: Record<string, (name: string, value: string) => string> = {
   "words in bold": (n, v) => `- **${n}**: \`«${v}»\`\n- **City:** Bonn`,
 };
 
+Deno.test("scan() finds the values of messages whose fields have positions and codes", () => {
+  const marked = "PID|1||«1220467»^^^HOSP^MR~«536904399»^^^SSA^SS||DOE^JANE||«19840312»|F\n" +
+    "NM1*85*2*CLINIC*****XX*«1234567893»~REF*SY*«536904399»~DMG*D8*«19840312»*F~PER*IC*JO*TE*«2015550123»~" +
+    "1 BIRT\n2 DATE «10 MAR 1920»\n";
+  const values = [...marked.matchAll(/«([^»]+)»/g)].map(([, value]) => value);
+  const text = marked.replace(/[«»]/g, "");
+  const found = everything.scan(text);
+  assertEquals(found.map(({ start, end }) => text.slice(start, end)), values);
+});
+
+Deno.test("scan() takes no name of a column for that of the next column", () => {
+  const text = `note,mrn,account_number\n${FAR},00482913,53918264\n${FAR},00482914,53918265\n`;
+  const types = everything.scan(text).filter(({ start }) => text.startsWith("5391", start)).map((one) =>
+    one.entityType
+  );
+  assertEquals(types.includes("MEDICAL_RECORD_NUMBER"), false, types.join());
+});
+
 for (const [way, text] of Object.entries(WAYS)) {
   Deno.test(`scan() finds a value in ${way} by its name`, () => {
     for (const [name, value, type] of VALUES) {

@@ -39,7 +39,14 @@ export const BANK: readonly Recognizer[] = [
     numbers: [{
       forms: ["9{9}", "9{4}-9{4}-9=0.6", "9{3}-9{3}-9{3}", "9{4} 9{4} 9"],
       check: aba,
-      label: words("aba", "routing(?:[ _-]*(?:no|num(?:ber)?|transit))?", "rtn", "bank ?routing", "wire"),
+      label: words(
+        "aba",
+        "bankid",
+        "routing(?:[ _-]*(?:no|num(?:ber)?|transit))?",
+        "rtn",
+        "bank ?routing",
+        "wire",
+      ),
       plain: 0.3,
     }],
     samples: {
@@ -56,14 +63,27 @@ export const BANK: readonly Recognizer[] = [
       label: words(
         "(?:bank|checking|savings?|debit|current)[ _-]*(?:acc(?:oun)?t|a/c)(?:[ _-]*(?:no|num(?:ber)?|#))?",
         "acc(?:oun)?t[ _-]*(?:no|num(?:ber)?|#)",
-        "account(?= ?(?:is|:|#|\\d))|acct(?= ?(?:is|:|#|$))",
+        "account(?= ?(?:is|:|#))|acct(?= ?(?:is|:|#|$))|acctid(?=\\W{0,3}$)",
       ),
       plain: 0,
       alone: 0,
       labelled: 0.65,
+    }, {
+      forms: ["9{8}", "9{9}", "9{10}", "9{11}", "9{12}", "9{13}", "9{14}", "9{15}", "9{16}", "9{17}", "9{7}"],
+      // The account number behind the number of its bank.
+      label:
+        /(?<![A-Za-z])(?:aba|routing|rtn)\b[\s\S]{0,32}\d{9}[\s\S]{0,12}\b(?:account|acct|a\/c)\W{0,4}$/i,
+      plain: 0,
+      alone: 0,
+      labelled: 0.7,
     }],
     samples: {
-      found: ["ACH routing 026016599 acct «133617123».", "account number: «9456839487»"],
+      found: [
+        "ACH routing 026016599 acct «133617123».",
+        "routing 026016599 account «133617123» (checking)",
+        "<BANKID>026016599<ACCTID>«18023557005»<ACCTTYPE>",
+        "account number: «9456839487»",
+      ],
       clean: ["order 9456839487"],
     },
   },

@@ -25,6 +25,21 @@ function card(s: string): boolean {
   return known && luhn(s) && !repeated(s);
 }
 
+/** Numbers that payment services and card schemes publish for tests; those of Stripe have many zeros. */
+const TEST_CARDS: ReadonlySet<string> = new Set(
+  ("4242424242424242 4000002500003155 4000002760003184 4000003800000446 4000008400001629 4000008260003178 4111111111111111 4012888888881881 4000056655665556 4222222222222 4917610000000000 4988438843884305 " +
+    "4917300800000000 5555555555554444 5105105105105100 2223003122003222 5200828282828210 5454545454545454 " +
+    "378282246310005 371449635398431 378734493671000 6011111111111117 6011000990139424 6011981111111113 30569309025904 " +
+    "38520000023237 3056930009020004 36227206271667 3566002020360505 3530111333300000 6304000000000000 " +
+    "6759649826438453 6200000000000005 6205500000000000004").split(" "),
+);
+/** "Test" as a part of the name: many other texts say that they are a test or an example. */
+const TEST_CARD = words(
+  "test[ -](?:(?:credit|debit|visa|mastercard|amex|payment)[ -])?(?:cards?|pans?|numbers?)(?:[ -]numbers?)?",
+  "testkarten?(?:nummern?)?|testkort|testkaart|cartes? de test|tarjetas? de prueba|cart[ãa]o de teste|carta di (?:prova|test)",
+  "тестов(?:ая|ой|ую|ые|ых) карт[аыу]?|测试卡号?|テストカ[ー-]ド|테스트 카드",
+);
+
 const CARD_WORDS = words(
   "(?:credit|debit|bank|payment)?[ _-]*cards?(?:[ _-]*(?:no|num(?:ber)?|#))?",
   "ccn?(?:[ _-]*(?:no|num(?:ber)?))?",
@@ -153,14 +168,24 @@ export const CARDS: readonly Recognizer[] = [
       ],
       check: card,
       label: CARD_WORDS,
+      examples: { isOne: (s) => TEST_CARDS.has(s) || /^4000.*0{7}/.test(s), said: TEST_CARD },
       plain: 0.65,
     }],
     samples: {
-      found: ["«5398228707871527»", "«3714 496353 98431»"],
+      found: [
+        "«5398228707871527»",
+        "«3714 496353 98431»",
+        "card «4111111111111111»",
+        "a test: my card is «4111111111111111»",
+        "test card «5398228707871527»",
+      ],
       clean: [
         "5398228707871528",
         "3714 496353 98432",
         "504E 5055 5075 5074 5077 504F 500F",
+        "Use the test card 4242 4242 4242 4242 with any CVC.",
+        "Testkarte: 5555555555554444",
+        'const TEST_CARD = "4000002500003155";',
         "1.4156351426208857e-05",
       ],
     },

@@ -61,10 +61,22 @@ function scanEmail(view: ScannedView, at: number): void {
   // "https://user:password@host" and "https://token@host" are URLs with user information.
   if (text.charCodeAt(start - 1) === 58 && /:\/\/[^\s/@]{0,80}:$/.test(before(view, start, 90))) return;
   if (text.charCodeAt(start - 1) === 47 && /[a-z]:\/\/$/i.test(before(view, start, 4))) return;
+  if (text.charCodeAt(start - 1) === 60 && isMessageId(view, start, at)) return;
   // "sprite@2x.png" is a file, "git@host.org:path" a repository.
   if (/^\d+x\./i.test(domain) && /^(?:png|jpe?g|gif|webp|svg|css|js)$/i.test(tld)) return;
   if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return;
   report(view, "EMAIL_ADDRESS", start, end, 0.95);
+}
+
+/** Headers of messages whose values are identifiers in the form of an address. */
+const ID_HEADER =
+  /(?:^|[\n"'])(?:(?:[\w-]{0,24}message|content|thread)-?_?id|in-reply-to|references)["']?:[^\n]{0,200}$/i;
+
+/** Whether a local part with many digits, or of no words, identifies a message: `Message-ID: <4f2a9c31.1767225600@host>`. */
+function isMessageId(view: ScannedView, start: number, at: number): boolean {
+  const local = view.text.slice(start, at);
+  return ((local.match(/\d/g)?.length ?? 0) > 5 || local.length > 23) &&
+    ID_HEADER.test(before(view, start, 240).replace(/\r?\n[ \t]+/g, " "));
 }
 
 function isEmphasis(text: string, start: number, end: number): boolean {
@@ -185,6 +197,8 @@ export const EMAIL: readonly Recognizer[] = [
         "https://bob:tr0ub4dor@corp.example/x",
         "https://ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789@git.example/a/b.git",
         "ssh://git@corp.example/a",
+        "Message-ID: <4f2a9c31.1767225600123@mail.corp.example>",
+        "References: <a@b>\n <CAF1767225600123xyz@mail.corp.example>",
       ],
     },
   },

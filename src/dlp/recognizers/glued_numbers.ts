@@ -3,7 +3,8 @@
 import { bounded, isLong, judge, type NumberTable } from "./number_judge.ts";
 import { isNamedBy, type ScannedView } from "./scanned_view.ts";
 
-const GLUED = /^([A-Za-z]{0,24})(\d{7,19})([A-Za-z]{0,24})$/;
+/** Behind the number of a card, its expiry date may follow: "VI4539…EXP1228". */
+const GLUED = /^([A-Za-z]{0,24})(\d{7,19})([A-Za-z]{0,24}|(?:EXP|exp)\d{4})$/;
 /**
  * Up to this many letters may be a prefix or country code; more are a word, which must name the number unless
  * it is as long as a card number.
@@ -19,7 +20,7 @@ export function scanGlued(view: ScannedView, table: NumberTable, from: number, t
   const end = start + digits.length;
   // The fraction of a number with an exponent.
   if (lead === "" && !bounded(view.text, start, end)) return;
-  const few = lead.length <= FEW_LETTERS && tail.length <= FEW_LETTERS;
+  const few = lead.length <= FEW_LETTERS && (tail.length <= FEW_LETTERS || /\d$/.test(tail));
   for (const { rule, plain } of table.masks.digits(digits.length) ?? []) {
     if (!rule.check || !few && !(isLong(start, end) && plain >= 0.6) && !isNamedBy(rule.label, lead)) {
       continue;

@@ -178,7 +178,7 @@ export const NETWORK: readonly Recognizer[] = [
     numbers: [{
       forms: ["99-9{6}-9{6}-9=0.7", "9{15}", "99 9{6} 9{6} 9=0.6"],
       check: (s) => !repeated(s) && luhn(s),
-      label: words("imei\\w*", "device id\\w*", "handset"),
+      label: words("imei\\w*", "\\*#06#", "device id\\w*", "handset"),
       plain: 0.3,
     }],
     samples: {

@@ -93,12 +93,15 @@ export function judge(
     if (view.focused) confidence = Math.max(confidence, rule.alone ?? 0.6);
     else if (rule.check && rule.alone !== 0 && !isOrdinary(compact)) confidence = Math.max(confidence, 0.5);
   }
-  if (confidence >= 0.5) view.candidates.push({ type: rule.type, start, end, confidence });
+  if (confidence < 0.5 || rule.examples?.isOne(compact) && isNamed(view, rule.examples.said, start, end)) {
+    return;
+  }
+  view.candidates.push({ type: rule.type, start, end, confidence });
 }
 
 /** Whether the name is in a line before, and the number's own line has another one: unusual groups are not enough then. */
 function isNamedApart(view: ScannedView, label: RegExp, start: number): boolean {
-  const lead = wholeWords(view.text, start);
+  const lead = wholeWords(view, start);
   const line = lead.slice(lead.lastIndexOf("\n") + 1);
   return line !== lead && /\p{L}{2}/u.test(line) && !namingTexts(line).some((text) => label.test(text));
 }
@@ -107,8 +110,10 @@ function isNamedApart(view: ScannedView, label: RegExp, start: number): boolean 
 const OTHER_PARAGRAPH = /^[^]*\p{L}{4}[.!?]\s*\n\s*(?=\p{Lu}\p{L}+ )/u;
 
 /** The text before a number from the beginning of a word on: a truncated word may look like a name. */
-function wholeWords(text: string, start: number): string {
+function wholeWords({ text, isCells }: ScannedView, start: number): string {
   let from = Math.max(0, start - BEFORE);
+  const parting = isCells ? text.lastIndexOf("\n\n", start - 1) : -1;
+  if (parting >= from) return text.slice(parting + 2, start);
   if (from > 0 && isAlphanumeric(text.charCodeAt(from - 1))) {
     while (from < start && isAlphanumeric(text.charCodeAt(from))) from++;
   }
@@ -120,7 +125,7 @@ function isNamed(view: ScannedView, label: RegExp, start: number, end: number): 
   if (surroundings.start !== start || surroundings.end !== end) {
     surroundings.start = start;
     surroundings.end = end;
-    const lead = letterBefore(view, start) < start - BEFORE ? "" : wholeWords(view.text, start);
+    const lead = letterBefore(view, start) < start - BEFORE ? "" : wholeWords(view, start);
     surroundings.texts = [
       ...lead === "" ? [] : namingTexts(lead.includes("\n") ? lead.replace(OTHER_PARAGRAPH, "") : lead),
       ...isLetterBehind(view, end, BEHIND)

@@ -22,8 +22,11 @@ const BIRTH_NAMES = [
   "do[ğg]um[ _](?:tarih|gün)[iü]m?",
   "(?:дата|день) рождения|д\\. ?р",
   "出生日期|生日|生年月日|誕生日|생년월일|생일",
+  "تاريخ (?:الميلاد|الولادة)|تاریخ تولد|תאריך לידה|ημ(?:\\.|ερομηνία) ?γέννησης|дата (?:народження|на раждане)|ngày sinh|วันเกิด|जन्म ?(?:तिथि|दिन)",
+  "(?:tanggal|tgl\\.?|tarikh) lahir|datum (?:rođenja|rojstva)|dátum narodenia|rođendan|sünniaeg|dzimšanas datums|gimimo data|data de naixement",
+  "birt\\s{1,3}\\d date",
   "födelsedatum|fødselsdato|syntymäaika|datum narození|születési (?:idő|dátum)|data nașterii",
-].join("|");
+].map((one) => one.normalize("NFKC") === one ? one : `${one}|${one.normalize("NFKC")}`).join("|");
 /** Phrases between a person and the date of birth. */
 const BORN = [
   "born(?: on|[^\\n.;]{0,40}? on)?|(?<=[(,] ?)b(?:\\.|(?=\\.))",
@@ -33,7 +36,10 @@ const BORN = [
   "出生于|生于|출생",
 ].join("|");
 const IS = "is|was|ist|lautet|war|est|es|era|é|è|to|jest|şu|это";
-const NAMED_AS = `(?<![A-Za-z])(?:${BIRTH_NAMES}|${BORN})`;
+/** Whose date it is, in the name of a field: "patientBirthDate". */
+const WHOSE =
+  "(?:patient|customer|client|user|member|person|employee|applicant|subscriber|insured|holder|owner|child|spouse|guest)[ _-]?";
+const NAMED_AS = `(?<![A-Za-z])(?:(?:${WHOSE})?(?:${BIRTH_NAMES})|${BORN})`;
 /** After words that name a date, before its introduction. */
 const NAMED_BIRTH = new RegExp(
   `(?<=${NAMED_AS}["'\\])】」』]{0,2}(?: ?\\([^)\\n]{2,16}\\))?(?:\\s{0,2}(?:${IS}|は|은|는|이|是|为|為))?` +

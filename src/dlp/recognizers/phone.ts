@@ -4,36 +4,13 @@ import { ALPHANUMERIC, CLASS_OF, DIGIT } from "./character_class.ts";
 import { gradeOf } from "./phone_plan.ts";
 import { isLetterBehind, letterBefore } from "./letters.ts";
 import type { Recognizer } from "./recognizer.ts";
+import { NAMED_PHONE, OTHER_NUMBER, PHONE_WORDS } from "./phone_words.ts";
 import { REPLY } from "./reply.ts";
-import { before, isAlone, isNamedBy, report, type ScannedView, words } from "./scanned_view.ts";
-
-const PHONE_WORDS = words(
-  "(?:tele)?phones?(?:[ _-]*(?:no|num(?:ber)?|#))?",
-  "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
-  "text (?:me|us|him|her)|mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|reachable (?:at|on|under)|(?:otp|code) (?:\\d{4,8} )?(?:sent )?to|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:me|us|him|her|you)",
-  "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|(?:handy|mobil|ruf|fax)(?:nummer|[- ]?nr)|handy|mobil|portable|celular|m[óo]vil",
-  "telem[óo]vel|tlm|fone|mob|nås på|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
-  "erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|r?appele[zr]|r?appelle[sz]?|port\\. ?:|fixe ?:|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",
-  "recapito(?: telefonico)?|bereik\\w*|bel(?:len)?|dzwoni[ćc]?|zadzwo[nń]\\w*|kontaktow[ya]|kontakt(?:telefon)?(?= ?:)|(?:m[óo]j|tw[óo]j|nasz|jego|jej|pod|na) numer(?: (?:to|jest))?(?=\\W{0,6}$)|ula[şs]\\w*|telefonu",
-  "звон[а-яё]+|позвон[а-яё]+|(?:мой|твой|наш|его|е[её]|их|по|на|этот|этому) номер[ау]?(?=[^а-яё]{0,5}$)|拨打|致电|联系|連絡先|お電話|(?:私|僕|俺|彼|彼女|自分|こちら)の番号|연락|(?:제|내) 번호",
-  "телефон[а-яё]*|тел|моб[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|هاتف|फ़ोन|फोन",
-  "tl?fno|tlfno|tel[ée]f|fono|rückfragen|טלפון|(?<![א-ת])נייד|điện thoại|sđt|số (?:của tôi|di động)|โทร(?:ศัพท์)?|เบอร์(?:โทร)?|มือถือ|κινητό|τηλ|puh|handphone|(?:no\\.?|nomor) ?(?:hp|wa)|hp(?= ?:)",
-);
-
-/** Those of the words that name nothing else. */
-const NAMED_PHONE = words(
-  "(?:tele)?phone|tel|mobile|cell(?:ular|phone)?|fax|whats ?app|hotline|(?:best |contact )?number to (?:call|reach|text)|reach (?:me|you)|t[ée]l[ée]phone|portable|tel[ée]fono|telefon\\w*|t[ée]l|recapito",
-  "(?:handy|mobil|ruf|fax)(?:nummer|[- ]?nr)|handy|mobil\\w*|rückrufnummer|durchwahl|celular|m[óo]vil|telem[óo]vel|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|mobiel|τηλέφωνο|κινητό",
-  "телефон[а-яё]*|电话(?:号码)?|電話(?:番号)?|手机(?:号码?)?|手機|携帯(?:電話|番号)?|전화(?:번호)?|휴대(?:폰|전화)|연락처|טלפון|(?<![א-ת])נייד|điện thoại|sđt|โทรศัพท์|เบอร์โทร|มือถือ",
-);
-
-/** Words for numbers of something else, and what may stand between them and the number. */
-const OTHER_NUMBER =
-  /(?<!\p{L})(?:orders?|invoice|ticket|case|tracking|reference|ref|customer|contract|serial|claim|policy|booking|part|item|article|batch|confirmation|transaction|session|request|issue|incident|(?:bestell|rechnungs|kunden|sendungs|vertrags|artikel|vorgangs|auftrag|bestellung|rechnung|serien|ticket|order|faktuur|factuur|klant|ärende|faktura|kund)\p{L}*|commande|facture|suivi|contrat|dossier|pedido|factura|seguimiento|contrato|expediente|ordine|fattura|pratica|protocolo|zam[óo]wieni\p{L}|faktur\p{L}|umowy|przesyłki|zgłoszenia|заказа?|договор\p{L}?|заявк\p{L}|счёт\p{L}?|订单|注文|주문)[^\d\n]{0,20}$/iu;
+import { before, isAlone, isNamedBy, report, type ScannedView } from "./scanned_view.ts";
 
 /** Preceding lines, and sentences that end before a capitalized word. */
 const OTHER_SENTENCE =
-  /^[^]*(?:\n(?=[^]*\S)|\p{L}{4}[.!?] +(?=\p{Lu}\p{L}*[ '’](?:[\p{L}\d]|$))|\p{L}{7}[.!?] +(?=$)|\p{L}{4}[.!]\s*\n\s*(?=$)|\p{Lo}[.。]\s*)/u;
+  /^[^]*(?:\n(?=[^]*\S)|\p{L}{4}[.!?] +(?=\p{Lu}\p{L}*[ '’](?:[\p{L}\d]|$))|\p{L}{7}[.!?] +(?=$)|\p{L}{4}[.!]\s*\n\s*(?=$)|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}][.。]\s*)/u;
 /** The part of the preceding text that belongs to the number's own line and sentence. */
 function ownSentence(lead: string): string {
   return /[\n.!?。]/.test(lead) ? lead.replace(LEADERS, " ").replace(OTHER_SENTENCE, "") : lead;
@@ -253,15 +230,25 @@ function international(view: ScannedView, start: number, end: number, grouped: b
   return grade === "possible" ? 0.6 : 0.5;
 }
 
+/** Whether groups of digits stand before and behind a number, between the same blanks as its own groups: a row of numbers. */
+function isInRow(text: string, start: number, end: number): boolean {
+  return text.charCodeAt(start - 1) === 32 && text.charCodeAt(end) === 32 &&
+    CLASS_OF[text.charCodeAt(start - 2)] === DIGIT &&
+    CLASS_OF[text.charCodeAt(end + 1)] === DIGIT && /^[\d ]+$/.test(text.slice(start, end));
+}
+
 /** Confidence of a number without a country code. Words are searched only where they decide. */
 function domestic(view: ScannedView, start: number, end: number, namedBefore?: true): number {
   const { text } = view;
   const written = text.slice(start, end);
   const digits = digitsOf(text, start, end);
+  // A fraction.
+  if (/^0\.\d+$/.test(written)) return 0;
   const labelled = national(written, digits, true, false, false);
   if (namedBefore) return labelled;
   const alone = view.focused && isAlone(view, start, end);
-  const other = national(written, digits, false, alone, /^[-/#]\w/.test(text.slice(end, end + 2)));
+  const isPart = /^[-/#]\w/.test(text.slice(end, end + 2)) || isInRow(text, start, end);
+  const other = national(written, digits, false, alone, isPart);
   if (labelled === other || /^[1-9]\d+$/.test(written) && isOther(view, start)) return other;
   return isNamedBefore(view, start) || isNamedBehind(view, end) ? labelled : other;
 }
@@ -354,11 +341,20 @@ export const PHONE: readonly Recognizer[] = [
         "Điện thoại: «0912 345 678»",
         "โทร «081 234 5678»",
         "Κινητό: «691 234 5678»",
+        "โทร. «02 123 4567»",
+        "رقم الجوال: «051 258 6454»",
+        "मोबाइल: «98765 43210»",
+        "Ph: «0412 345 678»",
+        "Ruf mich bitte unter «030 123456» an",
+        "You can reach Sarah on «0121 496 0871» or by mail.",
+        "caller,callee\n«+447400123456»,«+447400654321»",
       ],
       clean: [
         "copyright 1999-2001",
         "overflow the call stack (CVE-2026-9358)",
         "Physica A 388 (2009) 764-774",
+        "233 377 610 987 1597 2584 4181",
+        'toString(2) // telephone("0.1010101011")',
         "2013-05-12 10:30:45",
         "part 555-123-4567-A",
         "Is that page for mobile use?\nYes, see order 07400 125089",

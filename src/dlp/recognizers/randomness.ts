@@ -94,12 +94,12 @@ export function isIdentifier(value: string): boolean {
 }
 
 const FILE_OR_VERSION =
-  /^\/|:\/\/|^[a-z]{2,8}:[^/]|\d\.\d+\.\d|\.(?:com|org|net|io|js|ts|py|go|rb|json|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf|pdf)$/i;
+  /^\/|:\/\/|^[a-z]{2,8}:[^/]|\d\.\d+\.\d|\.(?:com|org|net|io|[jt]sx?|py|go|rb|rs|cc?|h|cpp|cs|java|kt|php|swift|json|toml|ini|cfg|csv|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf|pdf|lock)$/i;
 const DOTTED_NAME = /^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/;
 const NAME_AND_NUMBER = /^[A-Za-z_-]+\d{1,4}$|^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,4}$/;
 /** Words and numbers, joined by punctuation or capitals. */
 const IDENTIFIER =
-  /^(?:[A-Za-z]+\d{0,2}|\d+)(?:[_-](?:[A-Za-z]+\d{0,2}|\d{1,6}))+$|^(?:[A-Z]?[a-z]+|[A-Z]{2,5})(?:[A-Z][a-z]+|\d{1,5}(?=[A-Z]))+\d{0,2}$/;
+  /^(?:[A-Za-z]+\d{0,3}[A-Za-z]?|\d+)(?:[_-](?:[A-Za-z]+\d{0,2}|\d{1,6}))+$|^(?:[A-Z]?[a-z]+|[A-Z]{2,5})(?:[A-Z][a-z]+|\d{1,5}(?=[A-Z]))+\d{0,2}$/;
 /** "int32/Elem=int32", "status/1788959142686239174" */
 const NAMES_IN_A_ROW =
   /^[A-Za-z]+\d{0,2}(?:[/=|:.][A-Za-z]+\d{0,2})+=?$|^[A-Za-z]+(?:[/=|:.][A-Za-z]+)*[/=|:.]\d+$/;

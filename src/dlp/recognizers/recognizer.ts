@@ -113,6 +113,8 @@ export interface NumberForms {
   readonly check?: (compact: string) => boolean;
   /** Words that name it. */
   readonly label: RegExp;
+  /** Numbers that are published as examples, which are not reported where a word says that they are. */
+  readonly examples?: { isOne: (compact: string) => boolean; said: RegExp };
   /** Confidence without a name nearby; below 0.5 it is reported only with one, or alone in its field. */
   readonly plain: number;
   /** Confidence with a name nearby. */

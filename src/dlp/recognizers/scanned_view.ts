@@ -18,6 +18,8 @@ export interface Candidate {
 
 export interface ScannedView {
   readonly text: string;
+  /** Whether the text consists of values behind their names, divided by empty lines: no name is that of another value. */
+  readonly isCells: boolean;
   /** Start and end of each unit in the original text, the same where the unit only separates two parts. */
   readonly origins: Origins;
   /** Start and end of the text without surrounding white space and quotes. */
@@ -80,6 +82,7 @@ export function scannedView(
   text: string,
   { wanted, focused, tokens }: Pick<ScannedView, "wanted" | "focused" | "tokens">,
   origins: Origins = {},
+  isCells = false,
 ): ScannedView {
   let first = 0;
   let last = text.length;
@@ -87,6 +90,7 @@ export function scannedView(
   while (last > first && isMargin(text.charCodeAt(last - 1))) last--;
   return {
     text,
+    isCells,
     origins,
     first,
     last,

@@ -107,6 +107,8 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
   ) return;
   // The middle of a base64 block, whose lines may end with any word, or a range of characters.
   if (!joined && /[\w+/]{40}\r?\n$/.test(lead) || /^U\+[0-9A-F]{4}/.test(value)) return;
+  // The name of a resource, of which the word is a part.
+  if (/\barn:[\w-]{2,12}:[^\s"']{0,60}$/.test(lead)) return;
   // A list of files with checksums.
   if (/\/[\w.+-]+[ \t]+$/.test(lead) && /^[0-9a-f]+$/.test(value)) return;
   // The word ended the previous line, and the next one is an assignment.

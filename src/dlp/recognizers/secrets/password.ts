@@ -2,7 +2,7 @@
 
 import { isDigit } from "../character_class.ts";
 import { FOREIGN_PASSWORDS, foreignWords } from "../foreign_words.ts";
-import { isPlaceholder, looksRandom, strangeness } from "../randomness.ts";
+import { isIdentifier, isPlaceholder, looksRandom, strangeness } from "../randomness.ts";
 import { REPLY } from "../reply.ts";
 import { after, before, report, type ScannedView } from "../scanned_view.ts";
 
@@ -207,6 +207,12 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
   } else if (!quote) value = drawnToken(rest, value.length);
   if (!quote && /[:=]\s*$/.test(match[0])) value += AT_LINE_END.exec(rest.slice(value.length))?.[0] ?? "";
   if (isFolder(value, view.text.slice(start, start + 3))) return false;
+  // The name of a resource of AWS, of which the word is a part.
+  if (match[0].endsWith(":") && /\barn:[^\s"']{1,120}$/.test(before(view, start, 128))) return false;
+  // A translation of the word, a filter in a template, or the next name of a list.
+  if (match[0].toLowerCase().startsWith(value.toLowerCase())) return false;
+  if (!quote && /\|\s*$/.test(match[0]) && /\{\{[^{}]*$/.test(before(view, start, 80))) return false;
+  if (/["']\s?,\s*["']$/.test(match[0]) && isIdentifier(value)) return false;
   if (
     quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !IS_DEFAULT.test(match[0]) &&
     !isChosen(value) &&
