@@ -64,6 +64,19 @@ for (const [type, name, value] of NAMED) {
   });
 }
 
+Deno.test("values that begin alike are masked everywhere, each by its own placeholder", () => {
+  const [short, long] = ["q7Zk29xLm4Vb81RtYp03", "q7Zk29xLm4Vb81RtYp03-nWe5"];
+  const body = {
+    messages: [
+      { role: "user", content: `api_key: ${short}\nsecret: ${long}` },
+      { role: "user", content: `${long},${short}; ${short}x (${long})` },
+    ],
+  };
+  assertEquals(screened(body).action, "mask");
+  const [one, other] = body.messages[0].content.match(/<[A-Z_0-9]+>/g)!;
+  assertEquals(body.messages[1].content, `${other},${one}; ${short}x (${other})`);
+});
+
 Deno.test("a short value, and one that is a part of a number, is masked only where it is found", () => {
   const body = {
     messages: [
