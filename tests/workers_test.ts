@@ -186,6 +186,39 @@ Deno.test(
 );
 
 Deno.test(
+  "--workers all know that somebody has signed out when that is answered",
+  { ignore: !linux },
+  () =>
+    serving(["--workers", "2"], async ({ url }) => {
+      await answersByWorker(url);
+      const signed = await fetch(`${url}/console/session`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ admin_key: ADMIN }),
+      });
+      const { csrf } = await signed.json();
+      const headers = {
+        cookie: signed.headers.get("set-cookie")!.split(";")[0],
+        "x-svc-csrf": csrf,
+        connection: "close",
+      };
+      const statuses = async () => {
+        const seen = new Set<number>();
+        for (let i = 0; i < 24; i++) {
+          const response = await fetch(`${url}/console/session`, { headers });
+          seen.add(response.status);
+          await response.body?.cancel();
+        }
+        return [...seen];
+      };
+      assertEquals(await statuses(), [200]);
+      const left = await fetch(`${url}/console/session`, { method: "DELETE", headers });
+      assertEquals([left.status, (await left.json()).signed_out], [200, true]);
+      assertEquals(await statuses(), [401]);
+    }),
+);
+
+Deno.test(
   "--workers spend one account together, to its last cent and not beyond",
   { ignore: !linux },
   () =>

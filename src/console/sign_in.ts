@@ -117,6 +117,8 @@ async function signOut(context: RequestContext): Promise<Response> {
   const endSessionUrl = session.way === "oidc" ? await endAddressOf(context) : null;
   await state.administration.trail({ principal, route: `DELETE ${PATH}` })
     .note({ action: "session.ended", target: session.id });
+  // The next request with this cookie may come to another worker.
+  await state.administration.changed();
   return Response.json({ signed_out: true, end_session_url: endSessionUrl }, { headers });
 }
 
