@@ -3,9 +3,9 @@ import { testGateway } from "./support/gateway.ts";
 import { loopbackProvider } from "./support/provider.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { GenerationView } from "../src/accounts/mod.ts";
-import { Log } from "../src/log.ts";
+import { Log, writeTo } from "../src/log.ts";
 import { serveProgram } from "./support/program.ts";
-import { eventually } from "./support/time.ts";
+import { eventually, heldTimers } from "./support/time.ts";
 import { exporting, otlpReceiver } from "./telemetry/receiver.ts";
 
 const linesOf = (text: string) =>
@@ -66,10 +66,48 @@ Deno.test("Log goes on where nobody takes its lines, and says how many it left o
   assertMatch(written.at(-1)!, /\d\d lines of the log were left out/);
 });
 
-Deno.test("Log.flush() ends also where nobody takes the lines", async () => {
-  const log = new Log({ form: "text", level: "info", now: () => 0, write: () => new Promise(() => {}) });
-  log.event("unread", "info");
-  await log.flush();
+Deno.test("Log.flush() waits two seconds for a reader that takes nothing, and ten for one that takes a little each time", async () => {
+  for (const [takes, times] of [[0, 1], [2, 3], [9, 5]]) {
+    using timers = heldTimers(2000);
+    const { held } = timers;
+    let take: (() => void) | null = null;
+    const log = new Log({
+      form: "text",
+      level: "info",
+      now: () => 0,
+      write: (_, taken) => new Promise(() => take = taken),
+    });
+    log.event("unread", "info");
+    await eventually(() => take !== null);
+    let over = false;
+    const flushed = log.flush().then(() => over = true);
+    for (let i = 1; i <= times; i++) {
+      await eventually(() => held.length === i);
+      assertEquals(over, false);
+      if (i <= takes) take!();
+      held[i - 1].run();
+    }
+    await flushed;
+    assertEquals(held.length, times);
+  }
+});
+
+Deno.test("writeTo() writes at most 64 KB at a time, and what the reader did not take again", async () => {
+  const sizes: number[] = [];
+  const bytes: number[] = [];
+  let taken = 0;
+  const write = writeTo({
+    write(piece) {
+      sizes.push(piece.length);
+      const length = Math.min(piece.length, 50_000);
+      bytes.push(...piece.subarray(0, length));
+      return Promise.resolve(length);
+    },
+  });
+  const text = "ä".repeat(60_000) + "end";
+  await write(text, () => taken++);
+  assertEquals(sizes, [65_536, 65_536, 20_003]);
+  assertEquals([taken, new TextDecoder().decode(Uint8Array.from(bytes)) === text], [3, true]);
 });
 
 Deno.test("logs: json tells each generation with its record, and nothing of what was said", async () => {

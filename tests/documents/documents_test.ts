@@ -128,6 +128,14 @@ for (const [name, bytes, says, whole] of READ) {
   });
 }
 
+const parts = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}.txt`, i === count - 1 ? CARD : "x"]));
+
+Deno.test("an archive of 5,000 parts is read whole", async () => {
+  const got = (await read(zip(parts(5000))))!;
+  assertEquals([got.text.includes(CARD), got.whole], [true, true]);
+});
+
 const LOCKED = "/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 " +
   `/O <${"41".repeat(32)}> /U <${"42".repeat(32)}> >> /ID [<00112233><00112233>]`;
 const good = docx([[CARD]]);
@@ -145,6 +153,7 @@ const UNREADABLE: [name: string, bytes: Uint8Array<ArrayBuffer>][] = [
       "word/b.xml": " ".repeat(80_000_000),
     }),
   ],
+  ["an archive of more parts than are read", zip(parts(5001))],
   ["packed text that unfolds to more than may be read", Uint8Array.from(gzipSync(" ".repeat(80_000_000)))],
 ];
 for (const [name, bytes] of UNREADABLE) {

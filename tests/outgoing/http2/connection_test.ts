@@ -72,6 +72,18 @@ Deno.test("requests share a connection, and their answers come as the server mix
   });
 });
 
+Deno.test("a value that could begin another header is refused, and its connection goes on", async () => {
+  const raw = server((connection, { id }) => connection.write(...whole(id, "good")));
+  await within(raw, async () => {
+    assertEquals(await outcomeOf(raw.url, ticker), "200 good");
+    for (const value of ["a\r\nx: b", "a\nb", "a\0", "a\u010d\u010ax: b", "€"]) {
+      await assertRejects(() => ask(raw.url, ticker, { headers: { "x-name": value } }));
+    }
+    assertEquals(await outcomeOf(raw.url, ticker, { headers: { "x-name": "Zoë" } }), "200 good");
+    assertEquals(raw.connections.length, 1);
+  });
+});
+
 Deno.test("a request says what it is for, and nothing of connections", async () => {
   let seen: Request | undefined;
   const raw = server(async (connection, request) => {

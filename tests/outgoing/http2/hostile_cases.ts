@@ -132,6 +132,11 @@ export const CASES: Record<string, Case> = {
     comesTo: LOST,
   },
   "frames of no size": { written: [settings([[SETTING.maxFrameSize, 1]])], comesTo: LOST },
+  "a server that wants to push": {
+    written: [settings([[SETTING.enablePush, 1]])],
+    comesTo: LOST,
+    byFetch: SILENT,
+  },
   "settings that are cut": {
     written: [frame(FRAME.settings, 0, 0, new Uint8Array(5))],
     comesTo: LOST,
