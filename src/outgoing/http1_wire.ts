@@ -43,7 +43,7 @@ function fieldLines(headers: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in headers) {
     const value = headers[name];
-    if (/[\0\r\n\u0100-\uffff]/.test(value)) throw new WireError(`the value of header ${name} is none`);
+    if (/[\0\r\n\u0100-\uffff]/.test(value)) throw new WireError(`the value of header ${name} is invalid`);
     lines += `${name}: ${value}\r\n`;
   }
   // Frozen headers are one object for all calls to an upstream; others are created for one call.
