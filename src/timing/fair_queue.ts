@@ -23,8 +23,6 @@ export class FairQueue<T> {
     const [key, line] = this.#lines.entries().next().value!;
     const item = line.shift()!;
     this.#length--;
-    // A single key also has the next turn.
-    if (line.length > 0 && this.#lines.size === 1) return item;
     this.#lines.delete(key);
     // Maps keep insertion order, so this key is last from here on.
     if (line.length > 0) this.#lines.set(key, line);

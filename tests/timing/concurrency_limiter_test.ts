@@ -4,7 +4,7 @@ import { stoppedTicker } from "../support/time.ts";
 
 function stopped(limit: number | null) {
   const { ticker, pass } = stoppedTicker();
-  return { limiter: new ConcurrencyLimiter(limit, ticker), pass };
+  return { limiter: new ConcurrencyLimiter(limit, ticker), pass, ticker };
 }
 
 /** Notes who gets a place, in order. */
@@ -124,7 +124,7 @@ Deno.test("ConcurrencyLimiter sends nobody away for a key that would have as man
 });
 
 Deno.test("ConcurrencyLimiter lets those that come first pass all others, in their order, as long as they wait", async () => {
-  const { limiter, pass } = stopped(1);
+  const { limiter, pass, ticker } = stopped(1);
   limiter.tryEnter();
   const { got, done } = line(limiter, "abab");
   const first = ["1", "2", "3", "4", "5"].map((name) =>
@@ -142,4 +142,5 @@ Deno.test("ConcurrencyLimiter lets those that come first pass all others, in the
   assertEquals([got.length, limiter.queued, limiter.inFlight], [9, 0, 1]);
   limiter.leave();
   assert(await limiter.enterFirst());
+  assertEquals(ticker.watched, 0);
 });
