@@ -100,6 +100,37 @@ Deno.test("search() asks mediawiki and makes the pages' addresses", async () => 
   await server.close();
 });
 
+/** A result of each engine, and the answer with a list of them. */
+const RESULTS: Record<string, [Record<string, string>, (results: unknown[]) => unknown]> = {
+  searxng: [{ url: "https://a.test/", title: "A", content: "c" }, (results) => ({ results })],
+  brave: [{ url: "https://a.test/", title: "A", description: "c" }, (results) => ({ web: { results } })],
+  tavily: [{ url: "https://a.test/", title: "A", content: "c" }, (results) => ({ results })],
+  exa: [{ url: "https://a.test/", title: "A", text: "c" }, (results) => ({ results })],
+  serper: [{ link: "https://a.test/", title: "A", snippet: "c" }, (organic) => ({ organic })],
+  mediawiki: [{ title: "A", snippet: "c" }, (search) => ({ query: { search } })],
+};
+
+Deno.test("search() loses no other result for one with odd fields, and makes no address of them", async () => {
+  assertEquals(Object.keys(RESULTS).toSorted(), ENGINE_NAMES.toSorted());
+  for (const [engine, [good, answer]] of Object.entries(RESULTS)) {
+    const odd = [null, 7, "", "\ud800", [], {}, "x".repeat(5000), "http://[::1", "\0"];
+    const results = [
+      ...[null, 3, "s", [], {}],
+      ...Object.keys(good).flatMap((field) => odd.map((value) => ({ ...good, [field]: value }))),
+    ];
+    await using server = loopbackProvider(() => new Response(answerOf()));
+    let answerOf = () => "";
+    const web = openWebSearch(settings({ engine, baseUrl: server.url }), clock);
+    for (const one of results) {
+      answerOf = () => JSON.stringify(answer([one, good]));
+      const { hits, failed } = await web.search("a", {});
+      const urls = hits.map(({ url }) => url);
+      assert(!failed && urls.some((url) => /^https:..a.test.$|\/wiki\/A$/.test(url)), JSON.stringify(one));
+      for (const url of urls) assert(!/wiki\/(?:undefined|null|7|%5Bobject)/.test(url), url);
+    }
+  }
+});
+
 Deno.test("search() tries a failing engine twice, then gives an empty result", async () => {
   const server = loopbackProvider(() => new Response("no", { status: 500 }));
   const found = await openWebSearch(settings({ baseUrl: server.url }), clock).search("x", {});

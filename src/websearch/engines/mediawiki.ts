@@ -5,6 +5,12 @@ import { get, hit, listed, type SearchEngine } from "./engine.ts";
 /** CirrusSearch, the usual search of MediaWiki, refuses longer queries. */
 const LONGEST_QUERY = 300;
 
+/** The address of a page; undefined: it has no title. */
+function pageOf(site: string, title: unknown): string | undefined {
+  if (typeof title !== "string" || title === "") return undefined;
+  return `${site}/wiki/${encodeURIComponent(title.toWellFormed().replaceAll(" ", "_"))}`;
+}
+
 export const mediawiki: SearchEngine = {
   name: "mediawiki",
   async search(query, _wish, { baseUrl, results }, ask) {
@@ -16,8 +22,6 @@ export const mediawiki: SearchEngine = {
     );
     const body = await ask(request);
     const site = baseUrl.replace(/\/(?:w\/)?api\.php$/, "");
-    return listed(object(body.query).search).map((r) =>
-      hit(`${site}/wiki/${encodeURIComponent(String(r.title).replaceAll(" ", "_"))}`, r.title, r.snippet)
-    );
+    return listed(object(body.query).search).map((r) => hit(pageOf(site, r.title), r.title, r.snippet));
   },
 };
