@@ -2,7 +2,7 @@
  * Requests to token services. Their responses may contain secrets, so errors contain only the status and the
  * service's short error code.
  */
-import { isObject, type Loose, parse, string } from "../../exchange/json.ts";
+import { array, integer, isObject, type Loose, object, parse, string } from "../../exchange/json.ts";
 import { type Answer, ask, withReason } from "../../outgoing/ask.ts";
 import type { ServiceClock } from "./service_clock.ts";
 
@@ -94,11 +94,18 @@ export function forHeader(secret: string, what: string): string {
   throw new TokenError(`${what} is empty or has characters other than printable ASCII`);
 }
 
-/** OAuth's `error`, AWS's `<Code>` or `Code`. */
+/** OAuth's `error` with Entra's number, the status of Google's `error`, AWS's `<Code>`, `Code` or `__type`. */
 function errorCode(text: string): string | undefined {
   const body = parse(text);
-  const found = isObject(body)
-    ? string(body.error) ?? string(body.code) ?? string(body.Code)
-    : /<Code>([^<]*)<\/Code>/.exec(text)?.[1];
+  if (!isObject(body)) return codeIn(/<Code>([^<]*)<\/Code>/.exec(text)?.[1]);
+  const code = codeIn(
+    string(body.error) ?? string(object(body.error).status) ?? string(body.code) ?? string(body.Code) ??
+      string(body.__type),
+  );
+  const entra = integer(array(body.error_codes)[0]);
+  return code !== undefined && entra !== undefined ? `${code}, AADSTS${entra}` : code;
+}
+
+function codeIn(found: string | undefined): string | undefined {
   return found !== undefined && ERROR_CODE.test(found) ? found : undefined;
 }

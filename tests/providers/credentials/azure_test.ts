@@ -88,13 +88,15 @@ Deno.test("azureCredential() asks App Service's address, else the machine's, for
 
 Deno.test("azureCredential() tells the operator what Entra refused, without the secret", async () => {
   await using service = cloud(() =>
-    Response.json({ error: "invalid_client", error_description: "AADSTS7000215: s3cret is wrong" }, {
-      status: 401,
-    })
+    Response.json({
+      error: "invalid_client",
+      error_description: "AADSTS7000215: s3cret is wrong",
+      error_codes: [7000215],
+    }, { status: 401 })
   );
   const at = machine({ AZURE_TENANT_ID: "t", AZURE_CLIENT_ID: "c", AZURE_AUTHORITY_HOST: service.origin });
   const failure = await assertRejects(() => signed(at, { ...SETTINGS, clientSecret: "s3cret" }), Failure);
-  assertMatch(failure.operator!, /Entra answered 401 \(invalid_client\)/);
+  assertMatch(failure.operator!, /Entra answered 401 \(invalid_client, AADSTS7000215\)/);
   assertEquals(`${failure.operator} ${at.lines}`.includes("s3cret"), false);
 });
 

@@ -99,6 +99,28 @@ Deno.test("googleCredential() exchanges the token of another identity provider, 
   });
 });
 
+Deno.test("googleCredential() tells the operator which step of a chain was refused, and why", async () => {
+  await using google = cloud((_, path) =>
+    path === "/sts" ? { access_token: "federated", expires_in: 60 } : Response.json({
+      error: { code: 403, message: "Permission denied for federated", status: "PERMISSION_DENIED" },
+    }, { status: 403 })
+  );
+  const at = withFile({
+    type: "external_account",
+    audience: "//iam/pool",
+    subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    token_url: `${google.origin}/sts`,
+    credential_source: { file: "/subject" },
+    service_account_impersonation_url: `${google.origin}/sa:generateAccessToken`,
+  });
+  at.files.set("/subject", "jwt");
+  const failure = await assertRejects(() => signed(at), Failure);
+  assertMatch(
+    failure.operator!,
+    /the service account credentials service of Google answered 403 \(PERMISSION_DENIED\)$/,
+  );
+});
+
 Deno.test("googleCredential() uses a person's own login, and the metadata server where there is no file", async () => {
   await using google = cloud(({ body, headers }, path) => {
     if (path === "/token") {
