@@ -117,6 +117,6 @@ export const RESPONSES: FieldTable = {
   ),
   top_logprobs: of(0, 5),
   top_p: of(0.3, 1),
-  truncation: marked("TruncMark", "disabled"),
+  truncation: [...of("disabled"), ...marked(`"truncation":"auto"`, "auto")],
   user: marked("UserMark", "UserMark"),
 };
