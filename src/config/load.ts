@@ -155,7 +155,8 @@ function* examined(parsed: Parsed, options: LoadOptions): Generator<void, Examin
       }
       // Models that do not exist have already caused a warning. They are removed here, so that the router
       // need not check again.
-      const models = config.auto.models.filter((id) => config.models.some((model) => model.id === id));
+      const ids = new Set(config.models.map(({ id }) => id));
+      const models = config.auto.models.filter((id) => ids.has(id));
       const auto = { ...config.auto, models };
       const frozen = freeze({ ...config, auto });
       rememberWritten(frozen, { value: parsed.value, texts: parsed.written });

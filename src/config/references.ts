@@ -14,7 +14,7 @@ import { PRESETS } from "../providers/presets.ts";
 import { checkUnknownName, isUnknownName, warnOfProvider } from "./provider_slips.ts";
 import { readMoment } from "../schema/fields.ts";
 import { type InputPath, oneOf, pathText, type Report } from "../schema/mistakes.ts";
-import { type Item, items, known, named, type Spot, spots, strings, unique } from "./written_items.ts";
+import { type Item, items, known, named, Names, type Spot, spots, strings, unique } from "./written_items.ts";
 
 /** Shorter secrets, not counting the prefix of a key, can be found by trying. */
 const LEAST_SECRET = 16;
@@ -35,10 +35,15 @@ interface Written {
   models: readonly Item[];
   keys: readonly Item[];
   teams: readonly Item[];
+  /** The first team of each name. */
+  teamsByName: ReadonlyMap<unknown, Loose>;
+  teamNames: Names;
   /** Names of the accounts; `default` if none are configured. */
   accounts: readonly Spot[];
+  accountNames: Names;
   /** Ids of the models. */
   ids: readonly Spot[];
+  idNames: Names;
   /** Whether there are more models than those, see {@link hasOthers}. */
   discovers: boolean;
 }
@@ -76,19 +81,29 @@ export function checkReferences(root: unknown, report: Report): void {
 
 function writtenIn(config: Loose): Written {
   const models = items(config.models, ["models"]);
+  const teams = items(config.teams, ["teams"]);
+  const accounts = config.accounts === undefined
+    ? [{ text: "default", path: [] }]
+    : spots(items(config.accounts, ["accounts"]), "name");
+  const ids = spots(models, "id");
   return {
     config,
     providers: object(config.providers),
     models,
     keys: items(config.keys, ["keys"]),
-    teams: items(config.teams, ["teams"]),
-    accounts: config.accounts === undefined
-      ? [{ text: "default", path: [] }]
-      : spots(items(config.accounts, ["accounts"]), "name"),
-    ids: spots(models, "id"),
+    teams,
+    // Of several pairs of one name the last one stays.
+    teamsByName: new Map(teams.map(({ value }): [unknown, Loose] => [value.name, value]).reverse()),
+    teamNames: namesOf(spots(teams, "name")),
+    accounts,
+    accountNames: namesOf(accounts),
+    ids,
+    idNames: namesOf(ids),
     discovers: hasOthers(config, models),
   };
 }
+
+const namesOf = (spots: readonly Spot[]) => new Names(spots.map(({ text }) => text));
 
 /** The administrator's key, if it is set. */
 function adminKeyOf({ config: { admin_key } }: Written): Spot[] {
@@ -123,7 +138,7 @@ function checkProviders({ config, providers, models, discovers }: Written, repor
     const own = PROVIDER_APIS.find(({ name }) => name === api);
     const cloud = cloudOf(preset);
     if (own !== undefined && cloud !== undefined) {
-      known({ text: own.name, path: ["providers", name, "api"] }, cloud.apis, "", report);
+      known({ text: own.name, path: ["providers", name, "api"] }, new Names(cloud.apis), "", report);
     }
     const needsAddress = own === undefined || own.needsBaseUrl;
     if (isUnknownName(provider)) {
@@ -140,12 +155,13 @@ function checkModels({ providers, models, ids, discovers }: Written, report: Rep
   for (const { text, path } of ids) {
     if (text === "svc/auto") report.expect("another id, this one is the gateway's own", text, path);
   }
+  const names = new Names(Object.keys(providers));
   for (const { value, path } of models) {
     if (value.routes === undefined && !discovers) {
       const allowed = "a list of at least one route, as no provider is asked for its models";
       report.expect(allowed, undefined, [...path, "routes"]);
     }
-    checkRoutes(items(value.routes, [...path, "routes"]), providers, report);
+    checkRoutes(items(value.routes, [...path, "routes"]), { providers, names }, report);
     if (value.pricing === undefined) {
       report.warnings.push(
         `${pathText([...path, "pricing"])}: left out, so the model costs nothing unless its price is known`,
@@ -177,14 +193,16 @@ function warnOfHighPrices({ value, path }: Item, report: Report): void {
   }
 }
 
-function checkRoutes(routes: readonly Item[], providers: Loose, report: Report): void {
-  for (const route of spots(routes, "provider")) {
-    known(route, Object.keys(providers), "the providers ", report);
-  }
+function checkRoutes(
+  routes: readonly Item[],
+  { providers, names }: { providers: Loose; names: Names },
+  report: Report,
+): void {
+  for (const route of spots(routes, "provider")) known(route, names, "the providers ", report);
   for (const { value: { api, provider }, path } of routes) {
     if (typeof api !== "string") continue;
     const apis = apisOf(typeof provider === "string" ? object(providers[provider]) : {});
-    known({ text: api, path: [...path, "api"] }, apis, "", report);
+    known({ text: api, path: [...path, "api"] }, new Names(apis), "", report);
   }
 }
 
@@ -213,23 +231,22 @@ function checkSecrets(written: Written, report: Report): void {
 
 /** Checks that keys have not expired and that their team and account exist. */
 function checkKeys(written: Written, report: Report): void {
-  const { keys, teams } = written;
+  const { keys, teamsByName } = written;
   for (const { text, path } of spots(keys, "expires_at")) {
     const ends = readMoment(text);
     if (ends === null || ends > Date.now()) continue;
     report.doubt("a time later than now (calls of the key are refused)", text, path);
   }
   for (const { value, path } of keys) {
-    checkTeam(value, path, teams, report);
-    const team = teams.find((team) => team.value.name === value.team)?.value;
-    const account = value.account ?? team?.account ?? "default";
+    checkTeam({ value, path }, written, report);
+    const account = value.account ?? teamsByName.get(value.team)?.account ?? "default";
     if (typeof account !== "string") continue;
     checkAccount({ text: account, path: [...path, "account"] }, written, report);
   }
 }
 
-function checkAccount(account: Spot, { accounts }: Written, report: Report): void {
-  known(account, accounts.map(({ text }) => text), "the accounts ", report);
+function checkAccount(account: Spot, { accountNames }: Written, report: Report): void {
+  known(account, accountNames, "the accounts ", report);
 }
 
 /** The cloud of a preset; undefined: the preset is not one of a cloud. */
@@ -269,11 +286,10 @@ function hasOthers(config: Loose, models: readonly Item[]): boolean {
 }
 
 /** Checks that a key's team exists, and that the key names no other account than its team. */
-function checkTeam(key: Loose, path: InputPath, teams: readonly Item[], report: Report): void {
+function checkTeam({ value: key, path }: Item, { teamsByName, teamNames }: Written, report: Report): void {
   if (typeof key.team !== "string") return;
-  const names = spots(teams, "name").map(({ text }) => text);
-  known({ text: key.team, path: [...path, "team"] }, names, "the teams ", report);
-  const account = teams.find(({ value }) => value.name === key.team)?.value.account;
+  known({ text: key.team, path: [...path, "team"] }, teamNames, "the teams ", report);
+  const account = teamsByName.get(key.team)?.account;
   if (typeof account === "string" && typeof key.account === "string" && key.account !== account) {
     report.expect(`${JSON.stringify(account)}, which is the team's account, or none`, key.account, [
       ...path,
@@ -296,17 +312,17 @@ function checkNames(config: Loose, report: Report): void {
   }
 }
 
-function checkAuto({ config, ids, discovers }: Written, report: Report): void {
-  const catalog = ids.map(({ text }) => text);
+function checkAuto({ config, ids, idNames, discovers }: Written, report: Report): void {
   const wanted = strings(object(config.auto).models, ["auto", "models"]);
   unique(wanted, report);
-  const strange = wanted.filter(({ text }) => !catalog.includes(text));
+  const strange = wanted.filter(({ text }) => !idNames.has(text));
   // The example in the specification names a model that it does not configure. svc/auto ignores such models,
   // unless none is left.
   const add = strange.length === wanted.length && !discovers ? report.expect : report.doubt;
   // Providers list models whose ids are unknown here.
   if (discovers && ids.length === 0) return;
-  for (const { text, path } of strange) add(oneOf(catalog, "the models "), text, path, catalog);
+  const { all } = idNames;
+  for (const { text, path } of strange) add(oneOf(all, "the models "), text, path, all);
 }
 
 /**
@@ -317,22 +333,23 @@ function checkPolicies({ config, keys, teams, ids, discovers }: Written, report:
   const holders = [...keys, ...teams];
   for (const kind of ["access_policy", "dlp_policy"]) {
     const plural = kind.replace(/y$/, "ies");
-    const names = Object.keys(object(config[plural]));
+    const names = new Names(Object.keys(object(config[plural])));
+    const { all } = names;
     for (const { text, path } of spots(holders, kind)) {
-      if (names.includes(text)) continue;
-      const allowed = names.length ? oneOf(names, `the ${plural} `) : `null, as there are no ${plural}`;
-      report.doubt(`${allowed} (its calls are refused until then)`, text, path, names);
+      if (names.has(text)) continue;
+      const allowed = all.length ? oneOf(all, `the ${plural} `) : `null, as there are no ${plural}`;
+      report.doubt(`${allowed} (its calls are refused until then)`, text, path, all);
     }
   }
   const policies = Object.entries(object(config.access_policies)).flatMap(([name, policy]) =>
     ["allow", "deny"].flatMap((list) => strings(object(policy)[list], ["access_policies", name, list]))
   );
   const views = holders.flatMap(({ value, path }) => strings(value.models, [...path, "models"]));
-  const catalog = [...ids.map(({ text }) => text), "svc/auto"];
+  const catalog = namesOf([...ids, { text: "svc/auto", path: [] }]);
   if (discovers && ids.length === 0) return;
   for (const { text, path } of [...policies, ...views]) {
-    if (text.includes("*") || catalog.includes(text)) continue;
-    report.doubt(`${oneOf(catalog, "the models ")} or a pattern`, text, path, catalog);
+    if (text.includes("*") || catalog.has(text)) continue;
+    report.doubt(`${oneOf(catalog.all, "the models ")} or a pattern`, text, path, catalog.all);
   }
 }
 

@@ -41,9 +41,24 @@ export function named(value: unknown, section: string): Item[] {
   }));
 }
 
-/** Reports a name that is not in the list. @param what describes the list, for example `the models ` */
-export function known(spot: Spot, names: readonly string[], what: string, report: Report): void {
-  if (!names.includes(spot.text)) report.expect(oneOf(names, what), spot.text, spot.path, names);
+/** Names of one kind. There may be thousands, and as many references to them. */
+export class Names {
+  readonly all: readonly string[];
+  readonly #set: ReadonlySet<string>;
+
+  constructor(all: readonly string[]) {
+    this.all = all;
+    this.#set = new Set(all);
+  }
+
+  has(name: string): boolean {
+    return this.#set.has(name);
+  }
+}
+
+/** Reports a name that does not exist. @param what describes the names, for example `the models ` */
+export function known(spot: Spot, names: Names, what: string, report: Report): void {
+  if (!names.has(spot.text)) report.expect(oneOf(names.all, what), spot.text, spot.path, names.all);
 }
 
 /** Reports each duplicate. */

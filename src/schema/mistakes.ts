@@ -173,18 +173,27 @@ export interface Report {
   doubt(allowed: string, value: unknown, path: InputPath, known?: readonly string[]): void;
 }
 
+/** Comparisons with known names for all mistakes of an input; further mistakes suggest none. */
+const MOST_COMPARISONS = 100_000;
+
 /**
  * @param written strings with variables of the environment, by path, as written; messages show them in place
  * of the values
  */
 export function openReport(written: ReadonlyMap<string, string>): Report {
+  let comparisons = MOST_COMPARISONS;
+  /** There may be thousands of mistakes, and thousands of known names. */
+  function similar(name: string, known: readonly string[]): string | undefined {
+    comparisons -= known.length;
+    return comparisons < 0 ? undefined : nearest(name, known);
+  }
   function sentence(allowed: string, value: unknown, path: InputPath, known: readonly string[] = []): string {
     const text = written.get(pathText(path));
     if (text === undefined && /^an? (?:object|list)\b/.test(allowed) && mayBeSecret(value)) {
       return `expected ${allowed}, got a text of ${value.length} characters (not shown)`;
     }
     if (text !== undefined) return `expected ${allowed}, got ${shownInput(text, path)}`;
-    const hint = typeof value === "string" && !isSecret(path) ? nearest(value, known) : undefined;
+    const hint = typeof value === "string" && !isSecret(path) ? similar(value, known) : undefined;
     return `expected ${allowed}, got ${shownInput(value, path)}${hint ? `; nearest is ${hint}` : ""}`;
   }
   const mistakes: Report["mistakes"] = [];

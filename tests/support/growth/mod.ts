@@ -1,5 +1,6 @@
 /** Everything that can be repeated in what others send. */
 import { ANSWERS } from "./answers.ts";
+import { CONFIGURATIONS } from "./configurations.ts";
 import type { Dimension } from "./dimension.ts";
 import { OTHERS } from "./others.ts";
 import { OUTSIDE } from "./outside.ts";
@@ -7,7 +8,13 @@ import { REQUESTS } from "./requests.ts";
 
 export type { Dimension } from "./dimension.ts";
 
-export const DIMENSIONS: readonly Dimension[] = [...REQUESTS, ...ANSWERS, ...OTHERS, ...OUTSIDE];
+export const DIMENSIONS: readonly Dimension[] = [
+  ...REQUESTS,
+  ...ANSWERS,
+  ...OTHERS,
+  ...OUTSIDE,
+  ...CONFIGURATIONS,
+];
 
 /** Work that grows faster than its input to this power is no longer linear. */
 export const MOST_EXPONENT = 1.15;
