@@ -1,6 +1,7 @@
 /** Administration endpoint of the configuration. */
 import type { Endpoint } from "../http/endpoint.ts";
 import { Failure } from "../exchange/failure.ts";
+import { jsonBytes } from "../exchange/json_bytes.ts";
 import { StoreUnavailable } from "../store/mod.ts";
 import { endpoint } from "./operations.ts";
 
@@ -10,9 +11,11 @@ export const CONFIGURATION: readonly Endpoint[] = [
     "/admin/config",
     "Shows the active configuration without secrets, and the result of the last reload of each process.",
     "RunningConfiguration",
-    async ({ state: { operation } }) => {
+    async ({ state: { operation, kit: { slices } } }) => {
       const { config, defaults } = await operation.configuration();
-      return { config, defaults, ...operation.about(), nodes: await others(operation.nodes()) };
+      const shown = { config, defaults, ...operation.about(), nodes: await others(operation.nodes()) };
+      // With a hundred thousand keys it has 60 MB.
+      return await slices.run("", jsonBytes(shown), "convert");
     },
     { access: "read" },
   ),

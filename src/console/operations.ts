@@ -29,7 +29,7 @@ export interface AskedPage {
 
 type Row = Omit<AdministrationEndpoint, "surface" | "credential" | "handle" | "summary" | "answer">;
 
-/** An endpoint that returns a value as JSON. */
+/** An endpoint that returns a value as JSON, or the bytes of its JSON if it is large. */
 export const endpoint = (
   method: Row["method"],
   path: string,
@@ -119,5 +119,7 @@ export async function body<T extends object>(
 
 /** Responses contain secrets, spend and names, so they must not be cached. */
 function json(value: unknown, status = 200): Response {
-  return Response.json(value, { status, headers: { "cache-control": "no-store" } });
+  const headers = { "cache-control": "no-store", "content-type": "application/json" };
+  const body = value instanceof Uint8Array ? value as Uint8Array<ArrayBuffer> : JSON.stringify(value);
+  return new Response(body, { status, headers });
 }
