@@ -103,6 +103,9 @@ function restorePart(part: Part, { originals, open, opened }: Restoring, out: Pa
     case "search-start":
       out.push(turnedBack(part, originals, 0) as Part);
       return;
+    case "sound-delta":
+      // A placeholder may be in several pieces; the complete audio follows.
+      return;
     case "media":
       if (part.transcript === undefined) break;
       out.push({ ...part, transcript: respelled(part.transcript, originals) });

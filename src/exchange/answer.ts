@@ -128,6 +128,8 @@ export class Collector {
       case "search-start":
       case "opaque":
         return this.#begin(part.block, part.choice, blockOf(part));
+      case "sound-delta":
+        return;
       case "usage":
         this.answer.usage = part.usage;
         if (part.searches !== undefined) this.answer.searches = part.searches;

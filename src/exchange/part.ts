@@ -97,6 +97,11 @@ export type Part =
   /** A piece of the arguments; all pieces together are JSON for a function ("" means none). */
   | { type: "call-delta"; block: number; text: string }
   | { type: "call-end"; block: number }
+  /**
+   * A piece of audio while it is generated: base64 that is complete in itself, and the words spoken. A `media`
+   * part with all of it follows, so every reader may skip the pieces.
+   */
+  | { type: "sound-delta"; choice: number; id?: string; data?: string; transcript?: string }
   /** A generated image or audio, complete. `data` is base64. */
   | {
     type: "media";

@@ -270,7 +270,7 @@ export class ChunkReader {
       const probs = logprobs ? decodeLogprobs(object(logprobs).refusal) : undefined;
       pushText(state, choice, delta.refusal, true, probs, out);
     }
-    if (isObject(delta.audio)) readSound(state, choice, delta.audio);
+    if (isObject(delta.audio)) readSound(state, choice, delta.audio, out);
     if (Array.isArray(delta.images)) {
       for (const image of delta.images) readImage(state, choice, image, out);
     }

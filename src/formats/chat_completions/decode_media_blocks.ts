@@ -4,20 +4,21 @@ import type { Part } from "../../exchange/part.ts";
 import { type AnswerState, hold, type OpenChoice } from "./decode_state.ts";
 import { decodeUrl, joinBase64 } from "../media.ts";
 
-/** Collects a piece of audio, which is passed on when complete. */
-export function readSound(state: AnswerState, choice: OpenChoice, audio: Loose): void {
+/** Passes on a piece of audio, and keeps it for the complete audio. */
+export function readSound(state: AnswerState, choice: OpenChoice, audio: Loose, out: Part[]): void {
   const sound = choice.sound ??= { pieces: [], transcript: [] };
-  if (typeof audio.data === "string" && audio.data !== "") {
-    hold(state, audio.data);
-    sound.pieces.push(audio.data);
-  }
-  if (typeof audio.transcript === "string" && audio.transcript !== "") {
-    hold(state, audio.transcript);
-    sound.transcript.push(audio.transcript);
+  const data = string(audio.data) || undefined;
+  const transcript = string(audio.transcript) || undefined;
+  for (const [piece, pieces] of [[data, sound.pieces], [transcript, sound.transcript]] as const) {
+    if (piece === undefined) continue;
+    hold(state, piece);
+    pieces.push(piece);
   }
   if (typeof audio.id === "string" && audio.id !== "") sound.id = audio.id;
   const expires = number(audio.expires_at);
   if (expires) sound.expires = expires;
+  if (data === undefined && transcript === undefined) return;
+  out.push({ type: "sound-delta", choice: choice.index, id: sound.id, data, transcript });
 }
 
 /** The complete audio of a choice. */

@@ -5,6 +5,7 @@ import { array, isObject, type Loose, object, string } from "../../exchange/json
 import { extraOf } from "../../exchange/prompt.ts";
 import type { EncodeAnswer } from "../format.ts";
 import { type ChunkEnd, DeltaWriter } from "./encode_blocks.ts";
+import { joinBase64 } from "../media.ts";
 import { encodeUsage } from "./usage.ts";
 
 export function encodeAnswer(answer: Answer, context: EncodeAnswer): Loose {
@@ -90,6 +91,13 @@ class Fold {
       case "tool_calls":
         for (const call of value as Loose[]) this.#call(call);
         return;
+      case "audio": {
+        const now = object(others[key]);
+        const more = object(value);
+        const data = now.data === undefined ? more.data : joinBase64([String(now.data), String(more.data)]);
+        others[key] = { ...now, ...more, data, transcript: `${now.transcript ?? ""}${more.transcript}` };
+        return;
+      }
       case "function_call": {
         const now = object(others[key]);
         const more = object(value);

@@ -12,7 +12,8 @@ import { encodeCallProofs, type PlacedProof } from "./call_proofs.ts";
 import { encodeDetails, textFields } from "./encode_reasoning.ts";
 import { encodeFinish } from "./finish.ts";
 import { encodeLogprob } from "./logprobs.ts";
-import { audioFormat, dataUrl } from "../media.ts";
+import { dataUrl } from "../media.ts";
+import { encodeSound, encodeSoundPiece, type SentSound } from "./encode_sound.ts";
 import { OneByOne } from "./one_by_one.ts";
 import { readReplay, type ReasoningField } from "./reasoning.ts";
 
@@ -44,6 +45,8 @@ interface OpenChoice {
   shown: number;
   /** Proofs not yet attached to a tool call. */
   unsent: PlacedProof[];
+  /** How the audio so far was sent. */
+  sound: SentSound;
 }
 
 type OpenBlock =
@@ -168,6 +171,10 @@ export class DeltaWriter {
         if (open?.type === "call" && !open.custom && !open.written) this.#callText(open, "{}", emit);
         return;
       }
+      case "sound-delta": {
+        const choice = this.#choice(part.choice);
+        return emit(part.choice, { audio: encodeSoundPiece(part, choice, this.#context) });
+      }
       case "media":
         return this.#media(part, emit);
       case "search-start":
@@ -205,6 +212,7 @@ export class DeltaWriter {
         details: [],
         shown: 0,
         unsent: [],
+        sound: null,
       };
       this.#choices.set(index, choice);
     }
@@ -316,19 +324,9 @@ export class DeltaWriter {
   }
 
   #media(part: Part & { type: "media" }, emit: EmitDelta): void {
-    this.#choice(part.choice);
+    const choice = this.#choice(part.choice);
     if (part.mediaType.startsWith("audio/")) {
-      const own = extraOf(part.extra, "chat_completions");
-      emit(part.choice, {
-        audio: {
-          id: own?.id ?? `audio_${this.#context.id}_${part.choice}`,
-          data: part.data,
-          expires_at: own?.expires_at ?? this.#context.created,
-          transcript: part.transcript ?? "",
-          // Another API chooses its own audio format.
-          ...(!own && { format: audioFormat(part.mediaType) }),
-        },
-      });
+      emit(part.choice, { audio: encodeSound(part, choice, this.#context) });
     } else {
       const url = dataUrl(part.mediaType, part.data);
       emit(part.choice, { images: [{ type: "image_url", image_url: { url } }] });

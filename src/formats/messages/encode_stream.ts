@@ -160,6 +160,8 @@ class Writer {
       case "finish":
         if (part.choice === 0) this.#ending = part;
         return;
+      case "sound-delta":
+        return;
     }
     // Query and result are separate blocks, so that parallel searches are shown as they start and finish.
     if (part.type === "search-end") {

@@ -51,7 +51,8 @@ export class AnswerBounds {
       if ("text" in part) this.#chars += part.text.length;
       // Some providers report usage with each delta: a report replaces the earlier one and is not content.
       else if (part.type === "usage") continue;
-      else {
+      // The complete audio counts.
+      else if (part.type !== "sound-delta") {
         this.#events++;
         if (part.type === "media") this.#chars += part.data.length;
       }

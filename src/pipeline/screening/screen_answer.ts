@@ -211,6 +211,11 @@ class AnswerScreen {
     const alert = this.#guard.rules.mode === "alert";
     try {
       for (let part of batch) {
+        if (part.type === "sound-delta") {
+          // The words are screened in the complete audio.
+          if (alert) out.push(part);
+          continue;
+        }
         // There is no choice with this index.
         if (!alert && "choice" in part && part.choice >= MOST_CHOICES) {
           part = { ...part, choice: part.choice % MOST_CHOICES };

@@ -73,7 +73,7 @@ export class RoundReader {
         });
       } else if (part.type === "finish") {
         if (part.choice === 0) this.finish = part;
-      } else this.#read(part, out);
+      } else if (part.type !== "sound-delta") this.#read(part, out);
     }
     return out;
   }

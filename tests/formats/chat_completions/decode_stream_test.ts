@@ -237,13 +237,19 @@ Deno.test("decodeStream() content that is JSON becomes its text", () => {
   ]);
 });
 
-Deno.test("decodeStream() sound comes whole, its separately padded pieces joined", () => {
+Deno.test("decodeStream() sound comes in pieces, and whole with its separately padded pieces joined", () => {
   const parts = decodeChunks([
     delta({ audio: { id: "au", transcript: "He" } }),
     delta({ audio: { data: btoa("a") } }),
     delta({ audio: { data: btoa("bc"), transcript: "y" } }),
     delta({ audio: { expires_at: 9 } }),
     STOP,
+  ]);
+  const pieces = parts.filter((part) => part.type === "sound-delta");
+  assertEquals(pieces.map(({ id, data, transcript }) => [id, data, transcript]), [
+    ["au", undefined, "He"],
+    ["au", btoa("a"), undefined],
+    ["au", btoa("bc"), "y"],
   ]);
   const media = parts.find((part) => part.type === "media");
   assertEquals([media?.mediaType, atob(media!.data), media?.transcript], ["audio/pcm", "abc", "Hey"]);

@@ -166,6 +166,41 @@ Deno.test("encodeStream() sound and images", () => {
   assertEquals(message.images, [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }]);
 });
 
+Deno.test("encodeStream() pieces of sound come as they are generated, and each other field once", () => {
+  const encoder = chatCompletions.encodeStream(context());
+  const audio = (...parts: Part[]) =>
+    dataOf(encoder.encode(parts)).flatMap((data) => JSON.parse(data).choices[0].delta.audio ?? []);
+  const piece = (more: Partial<Part & { type: "sound-delta" }>): Part => ({
+    type: "sound-delta",
+    choice: 0,
+    ...more,
+  });
+  const whole = (more: Partial<Part & { type: "media" }>): Part => ({
+    type: "media",
+    block: 0,
+    choice: 0,
+    mediaType: "audio/pcm",
+    data: "AAAA",
+    ...more,
+  });
+  assertEquals(audio(piece({ id: "au", transcript: "He" })), [{ id: "au", transcript: "He" }]);
+  assertEquals(audio(piece({ id: "au", data: "AA==" }), piece({ id: "au", transcript: "y" })), [
+    { data: "AA==" },
+    { transcript: "y" },
+  ]);
+  const fields = { id: "au", expires_at: 9 };
+  assertEquals(audio(whole({ extra: { format: "chat_completions", fields } })), [{ expires_at: 9 }]);
+  // Gemini's audio comes in several complete parts.
+  const { message } = answer([whole({}), whole({ block: 1, data: "BBBB", transcript: "x" }), END]).choices[0];
+  assertEquals(message.audio, {
+    id: "audio_gen_1_0",
+    data: "AAAABBBB",
+    expires_at: 1700000000,
+    transcript: "x",
+    format: "pcm",
+  });
+});
+
 Deno.test("encodeStream() logprobs", () => {
   const [choice] = answer([
     { type: "text-start", block: 0, choice: 0 },

@@ -5,6 +5,7 @@ import type { Part } from "../../../src/exchange/part.ts";
 import type { Prompt } from "../../../src/exchange/prompt.ts";
 import type { Proof } from "../../../src/exchange/proof.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
+import { joinBase64 } from "../../../src/formats/media.ts";
 import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import type { DecodeRequest, EncodeAnswer, EncodeRequest, Frame } from "../../../src/formats/format.ts";
 import { FrameReader } from "../../../src/formats/wire/sse.ts";
@@ -166,6 +167,17 @@ export function foldChunks(sse: string): Loose {
   return { ...answer, object: "chat.completion" };
 }
 
+/** Audio with a further piece. The official clients join texts and add up numbers: all but these two must come once. */
+function withSound(now: Loose | undefined, { data, transcript, ...once }: Loose): Loose {
+  for (const key of Object.keys(once)) assert(now === undefined || !(key in now), `audio.${key} comes once`);
+  return {
+    ...now,
+    ...once,
+    data: joinBase64([now?.data, data].filter((piece) => typeof piece === "string")),
+    transcript: `${now?.transcript ?? ""}${transcript ?? ""}`,
+  };
+}
+
 function add(now: unknown, more: unknown): unknown {
   return more === null ? now ?? null : [...(now as unknown[] ?? []), ...more as unknown[]];
 }
@@ -185,6 +197,8 @@ function foldDelta(message: Loose, delta: Loose): void {
     } else if (key === "function_call") {
       if (message.function_call) foldText(message, { function_call: value });
       else message.function_call = structuredClone(value);
+    } else if (key === "audio") {
+      message.audio = withSound(message.audio as Loose | undefined, value as Loose);
     } else if (key === "images") {
       message.images = [...(message.images as unknown[] ?? []), ...value as unknown[]];
     } else if (key === "annotations") {

@@ -10,14 +10,14 @@ export function assertLegal(parts: readonly Part[], { whole = true } = {}): void
   const choices = new Set<number>();
   parts.forEach((part, i) => {
     assertEquals(part.type === "start", i === 0, `start comes once and first, part ${i} is ${part.type}`);
-    if ("choice" in part && part.type !== "finish") {
+    if ("choice" in part && "block" in part) {
       assert(!finished.has(part.choice), `${part.type} after the finish of its choice`);
       assert(!used.has(part.block), `block ${part.block} twice`);
       used.add(part.block);
       choices.add(part.choice);
     }
     const [kind, step] = part.type.split("-");
-    if (step === "start" && "choice" in part && part.type !== "finish") {
+    if (step === "start" && "choice" in part && "block" in part) {
       open.set(part.block, { kind, choice: part.choice });
     } else if ((step === "delta" || step === "end") && "block" in part) {
       assertEquals(open.get(part.block)?.kind, kind, `${part.type} without its start`);
