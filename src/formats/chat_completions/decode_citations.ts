@@ -2,12 +2,11 @@
 import { array, integer, isObject, type Loose, object, rest, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Citation } from "../../exchange/citation.ts";
-import { type AnswerState, hold, type OpenChoice, openText } from "./decode_state.ts";
-import { GatheredFields } from "./decode_unknown.ts";
+import { type AnswerState, type OpenChoice, openText } from "./decode_state.ts";
 
 const PAGE: ReadonlySet<string> = new Set(["url", "title", "start_index", "end_index"]);
 
-/** Adds annotations as citations. Those of other kinds (`file` of OpenRouter) are passed on to callers of this API. */
+/** Adds annotations as citations. OpenAI's types have no other kind, and some clients refuse one (`file` of OpenRouter). */
 export function readAnnotations(
   state: AnswerState,
   choice: OpenChoice,
@@ -16,15 +15,7 @@ export function readAnnotations(
 ): void {
   for (const annotation of annotations) {
     const wire = object(annotation);
-    if (wire.type !== "url_citation") {
-      if (isObject(annotation)) {
-        (choice.unknown ??= new GatheredFields()).add(
-          { annotations: [annotation] },
-          (text) => hold(state, text),
-        );
-      }
-      continue;
-    }
+    if (wire.type !== "url_citation") continue;
     const nested = isObject(wire.url_citation) ? wire.url_citation : wire;
     const url = string(nested.url);
     if (!url) continue;

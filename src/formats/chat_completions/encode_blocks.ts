@@ -2,7 +2,7 @@
  * Converts parts to deltas of this API's messages, which are streamed, or combined to a complete answer.
  * Sharing the code keeps both modes consistent.
  */
-import { array, isObject, type Loose } from "../../exchange/json.ts";
+import type { Loose } from "../../exchange/json.ts";
 import type { FinishReason, Part, TokenLogprob } from "../../exchange/part.ts";
 import { extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { Proof } from "../../exchange/proof.ts";
@@ -191,7 +191,8 @@ export class DeltaWriter {
         return;
       }
       case "opaque":
-        if (part.format === "chat_completions") this.#fields(part.choice, part.value, emit);
+        // Fields of the message.
+        if (part.format === "chat_completions") emit(part.choice, part.value);
         return;
       case "finish":
         return this.#finish(part, emit);
@@ -346,12 +347,6 @@ export class DeltaWriter {
     emit(index, {
       annotations: from === 0 ? annotations : annotations.map((a, i) => ({ index: from + i, ...a })),
     });
-  }
-
-  /** Fields of the message from a provider of this API. */
-  #fields(index: number, { annotations, ...fields }: Loose, emit: EmitDelta): void {
-    if (Object.keys(fields).length > 0) emit(index, fields);
-    this.#annotate(index, array(annotations).filter(isObject), emit);
   }
 
   /** Details are sent once, complete: the official client keeps only the last delta of an unknown field. */

@@ -163,7 +163,7 @@ Deno.test("Unknown fields of choices and tool calls reach the caller, and empty 
   });
 });
 
-Deno.test("Annotations of files that OpenRouter has parsed come back to it, beside those of pages", () => {
+Deno.test("Annotations of pages have all of their fields, and those of other kinds, which some clients refuse, are left out", () => {
   const file = { type: "file", file: { hash: "h", name: "a.pdf", content: [{ type: "text", text: "A" }] } };
   const page = {
     url: "https://a.example/",
@@ -186,7 +186,7 @@ Deno.test("Annotations of files that OpenRouter has parsed come back to it, besi
     }],
   };
   const { message } = whole(body);
-  assertEquals(message.annotations, [file, { type: "url_citation", url_citation: page }]);
+  assertEquals(message.annotations, [{ type: "url_citation", url_citation: page }]);
 
   const { message: { annotations }, finish_reason } = body.choices[0];
   const stream = streamed([
