@@ -87,6 +87,15 @@ Deno.test("SplitSecrets withholds what a secret that is cut across blocks goes o
   }
 });
 
+Deno.test("SplitSecrets withholds a secret in a block that is joined from pieces, and leaves others as they are", () => {
+  const at = { type: "opaque", block: 0, choice: 0, format: "chat_completions" } as const;
+  const value = { note: `see ${SECRET}`, list: [{ output: OTHER }, 1, null] };
+  const clean = { note: "see [withheld]", list: [{ output: "[withheld]" }, 1, null] };
+  assertEquals(through([[{ ...at, value }]]), [{ ...at, value: clean }]);
+  const batch: Part[] = [{ ...at, value: { note: "nvapi-8d7f", list: [SECRET.slice(1)] } }];
+  assert(new SplitSecrets([SECRET, OTHER]).take(batch) === batch);
+});
+
 Deno.test("SplitSecrets reads blocks of other kinds and choices apart, and loses nothing of them", () => {
   const [first, second] = [SECRET.slice(0, 10), SECRET.slice(10)];
   const parts: Part[] = [

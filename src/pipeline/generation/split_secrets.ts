@@ -7,6 +7,7 @@
  * Many clients concatenate the text blocks of an answer, so a secret may also begin in one block and end in another. Therefore the search
  * continues from one block to the next of the same kind and choice.
  */
+import { isNumber, isObject, type Loose } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 
 /** Number of characters of the beginning by which a secret is recognized. */
@@ -91,6 +92,13 @@ export class SplitSecrets {
           if (text === part.text) break;
           out ??= batch.slice(0, i);
           if (text !== "") out.push(withText(part, text));
+          continue;
+        }
+        case "opaque": {
+          // Its texts may be joined from pieces, too.
+          const value = withoutSecrets(part.value, this.#secrets);
+          if (value === part.value) break;
+          (out ??= batch.slice(0, i)).push({ ...part, value: value as Loose });
           continue;
         }
         case "text-end":
@@ -198,4 +206,26 @@ function withText(part: Delta, text: string): Delta {
   // Log probabilities would repeat the withheld text.
   if ("logprobs" in changed) delete changed.logprobs;
   return changed;
+}
+
+/** A value without secrets in its texts; the same value if there are none. */
+function withoutSecrets(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") {
+    let text = value;
+    for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, WITHHELD);
+    return text;
+  }
+  if (Array.isArray(value)) {
+    const clean = value.map((one) => withoutSecrets(one, secrets));
+    return clean.some((one, i) => one !== value[i]) ? clean : value;
+  }
+  if (!isObject(value) || isNumber(value)) return value;
+  let clean: Loose = value;
+  for (const name of Object.keys(value)) {
+    const now = withoutSecrets(value[name], secrets);
+    if (now === value[name]) continue;
+    if (clean === value) clean = { ...value };
+    clean[name] = now;
+  }
+  return clean;
 }
