@@ -187,7 +187,9 @@ function asString(text: string, span: Replacement): Replacement {
   if (!number || !/^\s*(?:[,}\]]|\\+n|$)/.test(text.slice(number.end, number.end + 8))) return span;
   const lead = text.slice(Math.max(0, number.start - NEAR), number.start);
   const key = /[^\s:,[{\\](\\*)"\s{0,8}:\s{0,8}$/.exec(lead);
-  const inList = !key && /[[,]\s{0,8}$/.test(lead) && lead.lastIndexOf("[") > lead.lastIndexOf("]");
+  const list = lead.lastIndexOf("[");
+  const inList = !key && /[[,]\s{0,8}$/.test(lead) && list > lead.lastIndexOf("]") &&
+    isOutside(lead.slice(list));
   if (!key && !inList) return span;
   // The nearest quote has the same nesting level, unless it opens the string that contains the array.
   const near = /(\\*)"([^"]*)$/.exec(lead);
@@ -195,6 +197,13 @@ function asString(text: string, span: Replacement): Replacement {
   const slashes = key ? key[1] : near === null ? "" : opens ? `${near[1]}${near[1]}\\` : near[1];
   const quote = `${slashes}"`;
   return { ...number, by: quote + span.by + quote };
+}
+
+/** Whether all strings that begin in a piece of JSON end in it, at each level of escapes. */
+function isOutside(piece: string): boolean {
+  const open = new Set<number>();
+  for (const { 1: { length } } of piece.matchAll(/(\\*)"/g)) if (!open.delete(length)) open.add(length);
+  return open.size === 0;
 }
 
 /** Undefined: not JSON. The text is part of a request, whose size and depth have been checked. */

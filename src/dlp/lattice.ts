@@ -12,7 +12,7 @@ import { type FieldsPlace, fieldsPlace } from "./fields_place.ts";
 import { fold, TAG } from "./fold.ts";
 import { joinLines } from "./line_joins.ts";
 import { namedFields } from "./named_fields.ts";
-import { unquoted } from "./quoted_lines.ts";
+import { unmarked, unquoted } from "./quoted_lines.ts";
 import { type OpenTable, tableCells } from "./table_cells.ts";
 import { isReread, sentSpan, type Span, type View } from "./view.ts";
 
@@ -74,10 +74,11 @@ export function* readings(text: string, place: TablePlace = tablePlace()): Gener
   }
   const fields = namedFields(plain, place.fields);
   if (fields) yield { view: fields, level: 0, joined: false, cells: true, escapes: [] };
-  const unmarked = unquoted(plain);
-  if (unmarked) {
-    yield { view: unmarked, level: 0, joined: false, escapes: [] };
-    for (const cells of [tableCells(unmarked, null)?.view, namedFields(unmarked)]) {
+  const quoted = unquoted(plain);
+  if (quoted) yield { view: quoted, level: 0, joined: false, escapes: [] };
+  const bare = quoted ?? unmarked(plain);
+  if (bare) {
+    for (const cells of [tableCells(bare, null)?.view, namedFields(bare)]) {
       if (cells && cells.text !== "") {
         yield { view: cells, level: 0, joined: false, cells: true, escapes: [] };
       }
@@ -95,7 +96,14 @@ export function* readings(text: string, place: TablePlace = tablePlace()): Gener
     }
   }
   const second = decodings(first.view, decoded.hints);
-  if (second) yield { ...second, level: 2, joined: false };
+  if (second) {
+    yield { ...second, level: 2, joined: false };
+    for (const cells of [tableCells(second.view, null)?.view, namedFields(second.view)]) {
+      if (cells && cells.text !== "") {
+        yield { view: cells, level: 0, joined: false, cells: true, escapes: [] };
+      }
+    }
+  }
   // Lines broken by an escape only.
   const rejoined = first.escapes.length > 0 ? joinLines(first.view, { escaped: true }) : null;
   if (rejoined) yield { view: rejoined, level: 1, joined: true, escapes: [] };

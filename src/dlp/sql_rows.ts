@@ -134,7 +134,7 @@ function definedAt(text: string, start: number): string[] {
 }
 
 /** The header of a COPY block, whose rows are lines with tabs, with its columns. */
-export const COPY = /^COPY [\w."]{1,130} ?\(([^()]{2,4000})\) FROM stdin\b[^\n]*\n/gim;
+export const COPY = /(?:^|["'])COPY [\w."]{1,130} ?\(([^()]{2,4000})\) FROM stdin\b[^\n]*\n/gim;
 
 /** The names in a list of columns. */
 export function columnsOf(list: string): string[] {

@@ -22,7 +22,7 @@ const NAMES_A_VALUE = new RegExp(
   "i",
 );
 /** Number of lines of a block that may be a header. */
-const HEADER_WITHIN = 3;
+const HEADER_WITHIN = 5;
 const LONGEST_HEADER = 400;
 /** The line below a header in Markdown and printed tables. */
 const RULE = /[ \t]{0,8}[|+├╞╟╠]?[ \t]?:?[-─═][-:| \t+─═┼╪╫╬┤╡╢╣]{2,400}\r?\n/y;

@@ -4,6 +4,7 @@
  */
 
 import { strangeness } from "../randomness.ts";
+import { lastLine, LINE_END, LINE_START } from "../lines.ts";
 import type { Trigger } from "../recognizer.ts";
 import { before, report, type ScannedView } from "../scanned_view.ts";
 import { isPassword, kindsOf } from "./password.ts";
@@ -11,7 +12,7 @@ import { isPassword, kindsOf } from "./password.ts";
 /** Longest beginning of a line that is examined. */
 const LONGEST_LEAD = 200;
 /** The rest of a line behind a colon, without the colons of empty fields. */
-const REST = /([^\s"'`<>:|;]{6,100})(?=:*["'`]?[ \t]*(?:\r?\n|$))/y;
+const REST = new RegExp(`([^\\s"'\`<>:|;]{6,100})(?=:*${LINE_END})`, "y");
 
 const HOST = "\\*?\\[?[\\w.-]{1,120}\\.[A-Za-z]{2,24}\\]?";
 const USER = "[\\w.+-]{2,64}";
@@ -22,7 +23,7 @@ const ACCOUNT = new RegExp(
 );
 /** A user in a list for `chpasswd`, and the credentials of a server for Ruby's packages. */
 const LISTED = new RegExp(
-  `chpasswd:[ \\t]*\\n(?:[ \\t]{1,16}expire:[^\\n]{0,20}\\n)?[ \\t]{1,16}list:[ \\t]*(?:[|>][+-]?[ \\t]*)?\\n(?:[ \\t-]{1,16}[^\\n]{1,120}\\n){0,50}[ \\t-]{1,16}["'\`]?${USER}$`,
+  `chpasswd:[ \\t]*\\r?\\n(?:[ \\t]{1,16}expire:[^\\n]{0,20}\\n)?[ \\t]{1,16}list:[ \\t]*(?:[|>][+-]?[ \\t]*)?\\r?\\n(?:[ \\t-]{1,16}[^\\n]{1,120}\\n){0,50}[ \\t-]{1,16}["'\`]?${USER}$`,
 );
 const BUNDLE = /\bBUNDLE_[A-Z0-9_]{2,80}["']?[:=][ \t]*["']?[\w.-]{1,64}$/;
 const LISTED_WITHIN = 2000;
@@ -50,15 +51,15 @@ function scanColon(view: ScannedView, at: number): void {
   const value = REST.exec(text)?.[1];
   if (value === undefined || !isAccountPassword(value)) return;
   const lead = before(view, at, LONGEST_LEAD);
-  const line = lead.slice(lead.lastIndexOf("\n") + 1);
-  const isGiven = ACCOUNT.test(line) || BUNDLE.test(line) ||
+  const line = lastLine(lead);
+  const isGiven = ACCOUNT.test(line) || BUNDLE.test(lead) ||
     /^[ \t-]{1,16}["'`]?[\w.+-]+$/.test(line) && LISTED.test(before(view, at, LISTED_WITHIN));
   if (isGiven) report(view, "PASSWORD", at + 1, at + 1 + value.length, 0.75);
 }
 
 /** `jo * "secret" *` */
 const PPP =
-  /[ \t]*(?:"[^"\n]{1,64}"|[\w.@\\-]{1,64})[ \t]{1,20}\*[ \t]{1,20}(?:"([^"\s]{5,100})"|([^\s"'`#<>|]{5,100}))(?:[ \t]{1,20}(?:\*|[\d./:]{3,40}|"[^"\n]{0,40}"|-)){0,4}[ \t]*(?=\r?\n|$)/y;
+  /[ \t]*(?:"[^"\n]{1,64}"|[\w.@\\-]{1,64})[ \t]{1,20}\*[ \t]{1,20}(?:"([^"\s]{5,100})"|([^\s"'`#<>|]{5,100}))(?:[ \t]{1,20}(?:\*|[\d./:]{3,40}|"[^"\n]{0,40}"|-)){0,4}[ \t]*(?=\r?\n|$|["'`][ \t]*[,;)}\]\s])/y;
 
 const LONGEST_NAME = 90;
 
@@ -69,8 +70,9 @@ function scanStar(view: ScannedView, at: number): void {
   const next = text.charCodeAt(at + 1);
   if (prev !== 32 && prev !== 9 || next !== 32 && next !== 9) return;
   const lead = before(view, at, LONGEST_NAME);
-  const start = at - lead.length + lead.lastIndexOf("\n") + 1;
-  if (at - start < 3 || start > 0 && text.charCodeAt(start - 1) !== 10) return;
+  const line = lastLine(lead);
+  const start = at - line.length;
+  if (line.length < 3 || line === lead && start > 0) return;
   PPP.lastIndex = start;
   const match = PPP.exec(text);
   const value = match?.[1] ?? match?.[2];
@@ -104,11 +106,13 @@ function scanPlain(view: ScannedView, start: number): void {
 
 /** The address of a folder, a user and a password, which fill a line. */
 const FOLDER =
-  /https?:\/\/[^\s"'`<>]{4,200}[ \t]{1,20}["']?[\w.+@\\-]{2,64}["']?[ \t]{1,20}(?:"([^"\s]{6,100})"|([^\s"'`<>|]{6,100}))[ \t]*(?=\r?\n|$)/y;
+  /https?:\/\/[^\s"'`<>]{4,200}[ \t]{1,20}["']?[\w.+@\\-]{2,64}["']?[ \t]{1,20}(?:"([^"\s]{6,100})"|([^\s"'`<>|]{6,100}))[ \t]*(?=\r?\n|$|["'`][ \t]*[,;)}\]\s])/y;
+const AT_START = new RegExp(`${LINE_START}$`);
 
 function scanFolder(view: ScannedView, start: number): void {
   const { text } = view;
-  if (start > 0 && text.charCodeAt(start - 1) !== 10) return;
+  if (start > 0 && text.charCodeAt(start - 1) > 32 && !/["'`+>|]/.test(text[start - 1])) return;
+  if (!AT_START.test(before(view, start, 90))) return;
   FOLDER.lastIndex = start;
   const match = FOLDER.exec(text);
   const value = match?.[1] ?? match?.[2];

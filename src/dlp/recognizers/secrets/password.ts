@@ -165,7 +165,7 @@ function isSql(view: ScannedView, start: number, word: string): boolean {
 }
 
 /** In a device configuration, the kind of encryption and the value: `username jo password 7 0822455D0A16`. */
-const TYPED = /(?:password|passwd|secret) [05-9] (\S{5,100})[ \t]*(?=\r?\n|$)/iy;
+const TYPED = /(?:password|passwd|secret) [05-9] ([^\s"'`<>,;]{5,100})(?=["'`]|[ \t]*(?:\r?\n|$))/iy;
 
 function scanTyped(view: ScannedView, start: number): boolean {
   TYPED.lastIndex = start;
@@ -232,7 +232,7 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
 /** The line before a password word: an option, or a setting at the beginning of the line. */
 const OPTION = /(?:^|\s)--?[\w-]*$/;
 const SETTING =
-  /(?:^|\n)(?:[^\n]{0,80}(?:[|>#/+•-][ \t]|[:\t]))?[ \t]*(?:(?:[\w.-]{1,40}[ \t]{1,8}){0,4}(?:login|user(?:name)?|account|enable|set)[ \t]{1,8}(?:\S{1,64}[ \t]{1,8})?)?[\w-]*$/;
+  /(?:(?:^|\n)(?:[^\n]{0,80}(?:[|>#/+•-][ \t]|[:\t→]))?|(?:^|[:,[{(=\s])["'`])[ \t]*(?:(?:[\w.-]{1,40}[ \t]{1,8}){0,4}(?:login|user(?:name)?|account|enable|set)[ \t]{1,8}(?:\S{1,64}[ \t]{1,8})?)?[\w-]*$/;
 /** A value that ends with its line or a blank, quoted or not. */
 const ARGUMENT =
   /([ \t]+|=)(?:"([^"\s]{6,100})"|'([^'\s]{6,100})'|([^\s"'`<>{[$(*&-][^\s"'`<>]{5,99}))(?=["'\s]|$)/y;
@@ -247,7 +247,7 @@ function scanArgument(view: ScannedView, start: number): boolean {
   const value = match[2] ?? match[3] ?? match[4];
   const lead = before(view, start, 120);
   const isSetting = match[1] !== "=" && SETTING.test(lead) &&
-    /^["']?[ \t]*(?:\r?\n|["'}]|$)/.test(after(view, ARGUMENT.lastIndex, 16));
+    /^["'`]?[ \t]*(?:\r?\n|["'},\])]|$)/.test(after(view, ARGUMENT.lastIndex, 16));
   if (!isSetting && !OPTION.test(lead)) return false;
   if (
     !/\d/.test(value) || kindsOf(value) < 2 || !isPassword(value, match[4] === undefined) ||

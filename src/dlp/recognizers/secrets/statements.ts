@@ -3,6 +3,7 @@
  * arguments of calls, pairs of user and password behind a word such as "credentials".
  */
 
+import { LINE_START } from "../lines.ts";
 import { isPlaceholder, looksRandom, strangeness } from "../randomness.ts";
 import { DIGIT } from "../character_class.ts";
 import type { Trigger } from "../recognizer.ts";
@@ -74,7 +75,10 @@ function snmpUser(n: 1 | 2): RegExp {
   );
 }
 
-const LINE_OF_USER = /user[ \t]{1,4}[\w.@+-]{2,64}[ \t]{1,4}([^\s"'`<>]{8,100})(?=[ \t]*(?:\r?\n|$))/y;
+const LINE_OF_USER =
+  /user[ \t]{1,4}[\w.@+-]{2,64}[ \t]{1,4}([^\s"'`<>]{8,100})(?=[ \t]*(?:\r?\n|$)|["'`][ \t]*[,;)}\]\s])/y;
+const AT_LINE_START = new RegExp(`${LINE_START}$`);
+const AFTER_TAG = new RegExp(`${LINE_START}(?:[CS]:[ \\t]{1,4})?[A-Za-z]{0,4}\\d{1,6}[ \\t]$`);
 
 const PIPED: Statement = {
   form: new RegExp(
@@ -158,8 +162,8 @@ const STATEMENTS: Readonly<Record<string, readonly Statement[]>> = {
     },
     {
       form:
-        /login[ \t]{1,4}["']?[\w.@+-]{1,64}["']?[ \t]{1,4}["']?([^\s"'`<>]{6,100})(?=["']?[ \t]*(?:\r?\n|$))/iy,
-      lead: /(?:^|\n)[ \t]{0,8}(?:[CS]:[ \t]{1,4})?[A-Za-z]{0,4}\d{1,6}[ \t]$/,
+        /login[ \t]{1,4}["']?[\w.@+-]{1,64}["']?[ \t]{1,4}["']?([^\s"'`<>]{6,100})(?=[ \t]*(?:\r?\n|$)|["'`][ \t]*(?:[,;)}\]\s]|$))/iy,
+      lead: AFTER_TAG,
       isValue: isStated,
       type: "PASSWORD",
     },
@@ -257,10 +261,10 @@ const STATEMENTS: Readonly<Record<string, readonly Statement[]>> = {
   }],
   user: [
     // A script of a client for FTP.
-    { form: LINE_OF_USER, lead: /(?:^|\n)[ \t]{0,8}$/, isValue: isDrawnAlone, type: "PASSWORD" },
+    { form: LINE_OF_USER, lead: AT_LINE_START, isValue: isDrawnAlone, type: "PASSWORD" },
     {
       form: /user[ \t]{1,4}[\w.:-]{1,64}[ \t][^\n]{0,120}?[ \t]>([^\s"'`<>]{5,100})/y,
-      lead: /(?:^|\n)[ \t]{0,8}$/,
+      lead: AT_LINE_START,
       isValue: isStated,
       type: "PASSWORD",
     },
