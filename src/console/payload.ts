@@ -16,7 +16,7 @@ export const PAYLOAD: Endpoint = endpoint(
 );
 
 async function readPayload(
-  { state, principal: { role }, administration, parameters: { id } }: AdministrationContext,
+  { state, principal: { role }, administration, trail, parameters: { id } }: AdministrationContext,
 ): Promise<unknown> {
   const log = state.kit.payloads?.log;
   if (!log) {
@@ -24,10 +24,12 @@ async function readPayload(
   }
   const { readers } = log.config;
   if (!(readers as readonly string[]).includes(role)) {
-    throw new Failure(
+    const refused = new Failure(
       "permission_denied",
       `The role ${role} cannot read payloads: payloads.readers allows ${readers.join(", ") || "nobody"}.`,
     );
+    await trail.failed(refused);
+    throw refused;
   }
   // Recorded before the read, so that no read is unrecorded.
   await administration.payloadAsked(id);

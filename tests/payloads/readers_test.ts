@@ -37,6 +37,17 @@ for (const readers of [["owner"], ["owner", "auditor"], []]) {
           assertEquals(read.status === 403, !readers.includes(role), `${role}: ${JSON.stringify(json)}`);
           if (read.status === 403) assertMatch(json.error.message, /payloads\.readers/);
         }
+        const audit = await fetch(`${gateway.url}/admin/audit?kind=admin`, {
+          headers: { authorization: `Bearer ${ADMIN}` },
+        });
+        const { data }: { data: Record<string, string>[] } = await audit.json();
+        const refused = data.filter(({ route }) => route === "GET /admin/generations/{id}/payload")
+          .filter(({ action }) => action !== "payload.read");
+        assertEquals(
+          refused.map((entry) => [entry.role, entry.target, entry.result]).sort(),
+          ["auditor", "operator", "owner"].filter((role) => !readers.includes(role))
+            .map((role) => [role, id, "permission_denied"]),
+        );
       });
     } finally {
       await Deno.remove(folder, { recursive: true });
