@@ -26,8 +26,8 @@ async function withKeys(test: (page: BrowserPage) => Promise<void>): Promise<voi
   assertEquals(page.mistakes, []);
 }
 
-/** A name that turns the direction of what stands behind it. */
-const TURNED = "\u202eeno";
+/** A name that is written from right to left. */
+const TURNED = "\u05d0\u05d7\u05ea";
 
 const only = (title: string) => `JSON.stringify(${OPEN}) === '${JSON.stringify([[true, title]])}'`;
 const BOTH = `${OPEN}.filter(([open]) => open).length === 2`;
@@ -102,7 +102,7 @@ browserTest(
 );
 
 browserTest(
-  "a name that turns the direction of writing does not turn the question around it",
+  "a name that is written from right to left does not turn the question around it",
   () =>
     withKeys(async (page) => {
       await page.click("main tbody a", TURNED);
@@ -121,7 +121,7 @@ browserTest(
             return range.getBoundingClientRect().left;
           }
         })()`);
-      const places = [await left("Calls"), await left("eno"), await left("are"), await left("refused")];
+      const places = [await left("Calls"), await left(TURNED), await left("are"), await left("refused")];
       assertEquals(places.toSorted((a, b) => a - b), places);
     }),
 );
