@@ -11,22 +11,14 @@ export interface HeaderRow {
   meaning: string;
 }
 
+/** Headers in which Codex names its session. */
+const CODEX_SESSION = ["session-id", "session_id", "conversation_id"];
+
 /** Headers that belong to a caller's own credential: vendors use them to select an account, or to check the client of a subscription. */
 export const COMPANIONS: readonly string[] = [
-  "chatgpt-account-id",
-  "openai-organization",
-  "openai-project",
-  "openai-beta",
-  "originator",
-  "version",
-  "session_id",
-  "session-id",
-  "conversation_id",
-  "thread-id",
-  "x-client-request-id",
-  "x-goog-user-project",
-  "x-app",
-  "user-agent",
+  ...("chatgpt-account-id openai-organization openai-project openai-beta originator version thread-id " +
+    "x-client-request-id x-goog-user-project x-app user-agent").split(" "),
+  ...CODEX_SESSION,
 ];
 
 /**
@@ -65,7 +57,16 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     where: "generations",
     meaning: "The caller's own credential at an Azure provider with `pass_credentials`.",
   },
-  ...[...COMPANIONS, ...COMPANION_FAMILIES.map((start) => `${start}*`)].map((name) => ({
+  {
+    name: "originator",
+    where: "generations",
+    meaning:
+      "If it begins with `codex`, refusals in the responses format have status 400 instead of 402, 403, 413 and 422, which Codex repeats. Sent to the provider together with the caller's own credential; without one, not sent.",
+  },
+  ...[
+    ...COMPANIONS.filter((name) => name !== "originator" && !CODEX_SESSION.includes(name)),
+    ...COMPANION_FAMILIES.map((start) => `${start}*`),
+  ].map((name) => ({
     name,
     where: "generations",
     meaning: "Sent to the provider together with the caller's own credential; without one, not sent.",
@@ -141,10 +142,10 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
       "Session of the call: 1 to 128 printable ASCII characters without spaces. Without this header, the headers of coding agents below are used, then the session in Claude Code's `metadata.user_id`, then `prompt_cache_key`.",
   },
   { name: "x-claude-code-session-id", where: "generations", meaning: "Session, as Claude Code sends it." },
-  ...["session-id", "session_id", "conversation_id"].map((name) => ({
+  ...CODEX_SESSION.map((name) => ({
     name,
     where: "generations",
-    meaning: "Session, as Codex sends it.",
+    meaning: "Session, as Codex sends it. Sent to the provider together with the caller's own credential.",
   })),
   { name: "x-session-id", where: "generations", meaning: "Session, as other clients send it." },
   ...["x-opencode-session", "x-session-affinity"].map((name) => ({
