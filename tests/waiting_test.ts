@@ -84,6 +84,7 @@ const REASONS: Record<string, Record<string, string>> = {
   "transport/tls_program.ts": { "setTimeout": "its answer comes word by word" },
   "websearch/clean_test.ts": { "performance.now": "work that grew with the square would take minutes" },
   "websearch/situations.ts": { "pause(": "an engine takes a while" },
+  "worker_replacement_test.ts": { "performance.now": "a worker has lived for ten seconds" },
 };
 
 function* sources(directory: URL): Generator<URL> {

@@ -74,8 +74,12 @@ export function pause(ms: number): Promise<void> {
 export function heldTimers(...lengths: number[]) {
   const { setTimeout } = globalThis;
   const held: { ms: number; run(): void }[] = [];
-  const hold = (run: () => void, ms = 0) =>
-    lengths.includes(ms) ? held.push({ ms, run }) : setTimeout(run, ms);
+  const hold = (run: () => void, ms = 0) => {
+    if (!lengths.includes(ms)) return setTimeout(run, ms);
+    held.push({ ms, run });
+    // The number of no timer, since it may be cleared.
+    return 0;
+  };
   globalThis.setTimeout = hold as unknown as typeof setTimeout;
   return {
     held,
