@@ -293,7 +293,7 @@ export function openCatalog(
 }
 
 /** The access policy of a key does not allow a model. */
-export function forbidden(id: string): Failure {
+function forbidden(id: string): Failure {
   return new Failure("policy_violation", `The access policy of this key does not allow model ${id}.`, {
     param: "model",
   });

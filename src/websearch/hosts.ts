@@ -25,7 +25,7 @@ export interface Site {
 }
 
 /** The site that a caller writes as `Example.com`, `*.example.com`, `https://example.com/blog`. */
-export function siteOf(domain: string): Site {
+function siteOf(domain: string): Site {
   const named = domain.trim().replace(/^https?:\/\//i, "");
   const end = named.search(/[/?#]/);
   const host = (end < 0 ? named : named.slice(0, end)).toLowerCase().replace(/^\*?\./, "");

@@ -39,7 +39,7 @@ export interface Slot {
 }
 
 /** Maximum number of parts of an item, so that a hostile index cannot cause a large array. */
-export const MOST_PARTS = 1000;
+const MOST_PARTS = 1000;
 
 /** Fractions, which do not collide with the integer indices in events. */
 const BESIDE: Readonly<Record<string, number>> = {
