@@ -41,7 +41,7 @@ export async function openHedged<T>(
   const first = open("first", turns);
   // Routes that are out of service have been passed over by now.
   const current = [...taken.keys()].at(-1) ?? turns[0];
-  const patience = others().length > 0 ? providers.p95(current) : null;
+  const patience = others().length > 0 ? providers.p95(current, options.stream) : null;
   if (patience === null || await settledWithin(first, patience) || others().length === 0) return await first;
   const settled = first.then(() => false, () => false);
   // The wait for the budget may take longer than the first route.

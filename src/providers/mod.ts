@@ -43,10 +43,10 @@ export interface Providers {
   /** The routes in the order in which a call would try them. */
   inTurn(
     routes: readonly Route[],
-    opening: Pick<Opening<unknown>, "conversation" | "order">,
+    opening: Pick<Opening<unknown>, "conversation" | "order" | "stream">,
   ): readonly Route[];
-  /** 95th percentile of a route's time to the first output, in milliseconds; null: unknown. */
-  p95(route: Route): number | null;
+  /** 95th percentile of a route's time to the first output, of streams or of whole answers, in milliseconds; null: unknown. */
+  p95(route: Route, stream: boolean): number | null;
   /** Whether at least one route would be tried. */
   healthy(routes: readonly Route[]): boolean;
   health(): ProviderHealth[];
@@ -113,21 +113,22 @@ class OpenProviders implements Providers {
     return this.states.health(this.#ticker.now());
   }
 
-  p95(route: Route): number | null {
-    return this.states.find(route)?.model.firstBytes.p95() ?? null;
+  p95(route: Route, stream: boolean): number | null {
+    return this.states.find(route)?.model.firstBytes.p95(stream) ?? null;
   }
 
   inTurn(
     routes: readonly Route[],
-    { conversation, order }: Pick<Opening<unknown>, "conversation" | "order">,
+    { conversation, order, stream }: Pick<Opening<unknown>, "conversation" | "order" | "stream">,
   ): readonly Route[] {
     if (order === "price") return byPrice(routes);
     const { states } = this;
     if (order === "latency") {
-      return byLatency(
-        routes,
-        (route) => states.find(route)?.model.firstBytes.usual(this.#ticker.now()) ?? null,
-      );
+      const now = this.#ticker.now();
+      const usual = (stream: boolean) => (route: Route) =>
+        states.find(route)?.model.firstBytes.usual({ now, stream }) ?? null;
+      const isMeasured = routes.some((route) => usual(stream)(route) !== null);
+      return byLatency(routes, usual(isMeasured ? stream : !stream));
     }
     return conversation === null
       ? inOrder(routes, this.#random)

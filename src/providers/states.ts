@@ -80,7 +80,7 @@ export interface ModelHealth {
   attempts: number;
   attempts_failed: number;
   retries: number;
-  /** Milliseconds to the first output in the last 64 calls; null: no calls. */
+  /** Milliseconds to the first output in the last 64 streams and the last 64 whole answers; null: no calls. */
   first_output_ms: { p50: number; p95: number } | null;
   last_error: LastFailureView | null;
 }

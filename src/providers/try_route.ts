@@ -88,7 +88,18 @@ export async function tryRoute<T>(
   found.model.attempts++;
   const { watch, stream, signal, missing } = opening;
   const followed = watch?.begin(upstream, route, stream) ?? null;
-  const attempt = new RouteAttempt({ ticker, route, upstream, found, permit, followed, watch, only, began });
+  const attempt = new RouteAttempt({
+    ticker,
+    route,
+    upstream,
+    found,
+    permit,
+    followed,
+    watch,
+    only,
+    began,
+    stream,
+  });
   const { heard } = attempt;
   const asking = { exchange, upstream, route, followed, watch, stream, signal, missing, heard };
   let got: Exchanged | Failure;
@@ -203,6 +214,7 @@ interface AttemptParts {
   only: boolean;
   /** When the request was ready, by the ticker. */
   began: number;
+  stream: boolean;
 }
 
 /** An attempt with a permit, until its answer has been read. */
@@ -225,7 +237,7 @@ class RouteAttempt {
     if (this.heard.measured || followed !== null) this.#reportStart(null);
     const now = ticker.now();
     permit.succeed(now);
-    this.#model.firstBytes.add(now - began, now);
+    this.#model.firstBytes.add(now - began, { now, stream: this.#parts.stream });
     this.#answering = true;
     this.#model.complaint = "";
     this.#model.avoidedUntil = 0;
@@ -273,8 +285,9 @@ class RouteAttempt {
 
   /** It was slow but did not fail. */
   cancel(reply?: Reply): Failed {
-    const { ticker, began } = this.#parts;
-    this.#model.firstBytes.add(ticker.now() - began, ticker.now());
+    const { ticker, began, stream } = this.#parts;
+    const now = ticker.now();
+    this.#model.firstBytes.add(now - began, { now, stream });
     this.close(reply);
     const failure = cancelled();
     this.#reportStart(failure);

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { byLatency, byPrice, drawFor, inOrder } from "../../src/providers/routes.ts";
 import { apiNamed } from "../../src/providers/apis/mod.ts";
-import { openProviders } from "../../src/providers/mod.ts";
+import { openProviders, type Providers } from "../../src/providers/mod.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
 import { FirstBytes } from "../../src/providers/first_bytes.ts";
@@ -16,6 +16,26 @@ function randomFrom(seed: number): () => number {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return state / 2 ** 32;
   };
+}
+
+/** Providers that no call is made to. */
+function opened(...names: string[]): { providers: Providers; ticker: Ticker } {
+  const ticker = new Ticker();
+  const list = names.map((name): Provider => ({
+    name,
+    api: apiNamed("openai-chat"),
+    baseUrl: "http://127.0.0.1:1",
+    credential: { identity: "", headers: {} },
+    headers: {},
+    firstByteMs: 60_000,
+    idleMs: 60_000,
+    retries: 0,
+    breaker: { failures: 1, windowMs: 60_000, openMs: 60_000 },
+    maxConcurrent: null,
+    maxVersion: null,
+  }));
+  const routes = names.map((name) => route(name));
+  return { providers: openProviders(list, { ticker, routes, log: () => {}, random: () => 0.5 }), ticker };
 }
 
 Deno.test("inOrder() leaves routes without a weight as they are", () => {
@@ -132,30 +152,12 @@ Deno.test("sticky routes keep conversations of which several are in progress at 
 });
 
 Deno.test("a call of no conversation goes where the weights say, however many calls are in progress", () => {
-  const ticker = new Ticker();
-  const provider = (name: string): Provider => ({
-    name,
-    api: apiNamed("openai-chat"),
-    baseUrl: "http://127.0.0.1:1",
-    credential: { identity: "", headers: {} },
-    headers: {},
-    firstByteMs: 60_000,
-    idleMs: 60_000,
-    retries: 0,
-    breaker: { failures: 1, windowMs: 60_000, openMs: 60_000 },
-    maxConcurrent: null,
-    maxVersion: null,
-  });
-  const routes = [route("a", 1), route("b", 1)];
   // The same number for both routes: the first one comes first.
-  const providers = openProviders([provider("a"), provider("b")], {
-    ticker,
-    routes,
-    log: () => {},
-    random: () => 0.5,
-  });
+  const { providers, ticker } = opened("a", "b");
+  const routes = [route("a", 1), route("b", 1)];
   const conversation = ["1", "2", "3", "4"].find((c) => inOrder(routes, drawFor(c))[0].provider === "a")!;
-  const first = (conversation: string | null) => providers.inTurn(routes, { conversation })[0].provider;
+  const first = (conversation: string | null) =>
+    providers.inTurn(routes, { conversation, stream: true })[0].provider;
   assertEquals([first(null), first(conversation)], ["a", "a"]);
   for (let i = 0; i < 12; i++) providers.states.get("a")!.limiter.tryEnter();
   assertEquals([first(null), first(conversation)], ["a", "b"]);
@@ -186,11 +188,48 @@ Deno.test("byLatency() puts the quickest first, and before all what was not meas
 
 Deno.test("FirstBytes tells what is usual lately and what 19 of 20 take, once it knows enough", () => {
   const times = new FirstBytes();
-  assertEquals([times.usual(0), times.p95()], [null, null]);
-  for (let i = 1; i <= 100; i++) times.add(i, i);
+  const stream = true;
+  assertEquals([times.usual({ now: 0, stream }), times.p95(stream)], [null, null]);
+  for (let i = 1; i <= 100; i++) times.add(i, { now: i, stream });
   // Of the last 64, 37 to 100.
-  assertEquals(times.p95(), 97);
-  const usual = times.usual(100)!;
+  assertEquals(times.p95(stream), 97);
+  const usual = times.usual({ now: 100, stream })!;
   assert(usual > 90 && usual < 100, String(usual));
-  assertEquals(times.usual(100 + 300_001), null);
+  assertEquals(times.usual({ now: 100 + 300_001, stream }), null);
+});
+
+Deno.test("FirstBytes keeps streams and whole answers apart, which take many times as long", () => {
+  const times = new FirstBytes();
+  for (let i = 0; i < 60; i++) times.add(300, { now: i, stream: true });
+  assertEquals([times.p95(true), times.p95(false), times.usual({ now: 60, stream: false })], [
+    300,
+    null,
+    null,
+  ]);
+  for (let i = 0; i < 5; i++) times.add(9000, { now: 60, stream: false });
+  assertEquals([times.p95(true), times.p95(false)], [300, 9000]);
+  assertEquals([times.usual({ now: 60, stream: true }), times.usual({ now: 60, stream: false })], [
+    300,
+    9000,
+  ]);
+  assertEquals(times.summary(), { p50: 300, p95: 9000 });
+  times.failed(61);
+  assertEquals([true, false].map((stream) => times.usual({ now: 62, stream })), [Infinity, Infinity]);
+});
+
+Deno.test("with the order of latency, a whole answer is compared with whole answers", () => {
+  const { providers, ticker } = opened("a", "b");
+  const routes = [route("a"), route("b")];
+  const add = (name: string, ms: number, stream: boolean) =>
+    providers.states.find(route(name))!.model.firstBytes.add(ms, { now: ticker.now(), stream });
+  const first = (stream: boolean) =>
+    providers.inTurn(routes, { conversation: null, order: "latency", stream })[0].provider;
+  // Only streams are measured: they say more than nothing.
+  add("a", 300, true);
+  add("b", 200, true);
+  assertEquals([first(true), first(false)], ["b", "b"]);
+  add("a", 4000, false);
+  add("b", 9000, false);
+  assertEquals([first(true), first(false)], ["b", "a"]);
+  ticker.close();
 });
