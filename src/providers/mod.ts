@@ -49,6 +49,11 @@ export interface Providers {
   p95(route: Route, stream: boolean): number | null;
   /** Whether at least one route would be tried. */
   healthy(routes: readonly Route[]): boolean;
+  /**
+   * Whether all routes that would be tried are such that others are preferred to: their providers have asked for a pause, or have a
+   * smaller context than a prompt with this number of tokens.
+   */
+  rest(routes: readonly Route[], tokens: number): boolean;
   health(): ProviderHealth[];
   /** State that the next configuration takes over. */
   readonly states: States;
@@ -107,6 +112,14 @@ class OpenProviders implements Providers {
 
   healthy(routes: readonly Route[]): boolean {
     return routes.some((route) => this.states.find(route)?.model.breaker.allows(this.#ticker.now()));
+  }
+
+  rest(routes: readonly Route[], tokens: number): boolean {
+    const now = this.#ticker.now();
+    return routes.every((route) => {
+      const model = this.states.find(route)?.model;
+      return model === undefined || !model.breaker.allows(now) || comesLast(model, tokens, now);
+    });
   }
 
   health(): ProviderHealth[] {

@@ -191,6 +191,7 @@ function providersOf(target: Target, sent: Sent): Providers {
     get: () => provider,
     apiOf: () => provider.api,
     healthy: () => true,
+    rest: () => false,
     mayRetry: () => Promise.resolve(false),
     inTurn: (routes) => routes,
     p95: () => null,

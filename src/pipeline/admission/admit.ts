@@ -11,7 +11,7 @@ import type { Prompt } from "../../exchange/prompt.ts";
 import { type BodyLeaves, readLeaves } from "../../formats/leaves/mod.ts";
 import type { AutoRouter } from "../../models/auto.ts";
 import { AUTO, type Catalog, type Model, sheetOf } from "../../models/catalog.ts";
-import { countIfOver, measure, type PromptSize, refuseOversize } from "../../models/limits.ts";
+import { countIfOver, leastTokens, measure, type PromptSize, refuseOversize } from "../../models/limits.ts";
 import { isShortName } from "../answer_name.ts";
 import { distinguishMasked, labelsOf } from "./labels.ts";
 import { type NamedModel, namedModels } from "./named_models.ts";
@@ -165,17 +165,31 @@ export function autoroute(
   { accounts, providers }: Kit,
 ): Chosen {
   const limited = accounts.isLimited(key);
-  // A caller's own credential goes to no model that autorouting names.
-  const healthy = (m: Model) =>
-    auto?.tried.has(m) !== true && providers.healthy(ownRoutes(m.routes, providers));
-  const { model, route: reason } = router({
-    prompt,
-    size,
-    access: key,
-    searches: wantsSearch(prompt),
-    limited,
-    healthy,
-  });
+  let resting = false;
+  const choose = (all: boolean) =>
+    router({
+      prompt,
+      size,
+      access: key,
+      searches: wantsSearch(prompt),
+      limited,
+      healthy(m) {
+        // A caller's own credential goes to no model that autorouting names.
+        const routes = ownRoutes(m.routes, providers);
+        if (auto?.tried.has(m) === true || !providers.healthy(routes)) return false;
+        const rests = !all && providers.rest(routes, leastTokens(size));
+        resting ||= rests;
+        return !rests;
+      },
+    });
+  let chosen: ReturnType<AutoRouter>;
+  try {
+    chosen = choose(false);
+  } catch (refused) {
+    if (!resting) throw refused;
+    chosen = choose(true);
+  }
+  const { model, route: reason } = chosen;
   const route = reason + [...auto?.tried ?? []].map(({ id }) => `,after:${id}`).join("");
   steps.add("admission", "route", 0, "ok", { route });
   return { model, headers: { "x-svc-route": route } };
