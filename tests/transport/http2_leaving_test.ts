@@ -79,7 +79,11 @@ Deno.test("a request over HTTP/2 that is read once its caller has ended the conn
   const connection = new Http2Connection(
     { ...over, setNoDelay() {}, remoteAddr: {} } as unknown as Conn,
     host as unknown as Host,
-    { connect: () => Promise.resolve({ conn: silent as unknown as Deno.TcpConn, leave() {} }), stop() {} },
+    {
+      pace: { enter: () => null },
+      connect: () => Promise.resolve({ conn: silent as unknown as Deno.TcpConn, leave() {} }),
+      stop() {},
+    },
   );
   void connection.serve();
   await nextTurn();
