@@ -9,10 +9,10 @@ import { stoppedTicker } from "../../support/time.ts";
 import { TLS } from "../../support/tls.ts";
 import { ask, restOf } from "./raw_server.ts";
 
-/** Names of the static table that a server may answer with and a client ask with, and their values are any. */
+/** Names of the static table that both sides may send with any value; an encoding of the content would be refused. */
 const NAMES =
   ("accept-charset,accept-encoding,accept-language,accept-ranges,accept,access-control-allow-origin," +
-    "age,allow,authorization,cache-control,content-disposition,content-encoding,content-language,content-location," +
+    "age,allow,authorization,cache-control,content-disposition,content-language,content-location," +
     "content-range,content-type,date,etag,expires,from,if-match,if-modified-since,if-none-match,if-range," +
     "if-unmodified-since,last-modified,link,location,max-forwards,proxy-authenticate,proxy-authorization,range," +
     "referer,refresh,retry-after,server,strict-transport-security,user-agent,vary,via,www-authenticate")
