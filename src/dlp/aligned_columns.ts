@@ -9,6 +9,8 @@ import type { Span } from "./view.ts";
 const CELL = /[^ \r]+(?: [^ \r]+)*/g;
 /** A name of a column, or a sign for the number of the row. */
 const NAME = /^(?:[\p{L}][^\d=<>{},;\t|│]{0,39}|[#№])$/u;
+const NO_NAME = /[\d=<>{},;\t|│]/;
+const APART = /[^ ] {2}/;
 const MOST_COLUMNS = 60;
 
 /** The cells of a line that are divided by two spaces or more. */
@@ -18,7 +20,8 @@ function cellsApart(line: string): Span[] {
 
 /** Where the names of the columns stand in a line; null: it is no such header. */
 export function columnsAligned(line: string): Span[] | null {
-  if (!line.includes("  ")) return null;
+  // Most lines with several spaces are indented, or are code.
+  if (!APART.test(line) || NO_NAME.test(line)) return null;
   const columns = cellsApart(line);
   if (columns.length < 2 || columns.length > MOST_COLUMNS) return null;
   return columns.every(({ start, end }) => NAME.test(line.slice(start, end))) ? columns : null;

@@ -22,7 +22,9 @@ const NAMES_A_VALUE = new RegExp(
   "i",
 );
 /** Number of lines of a block that may be a header. */
-const HEADER_WITHIN = 5;
+const HEADER_WITHIN = 3;
+/** Lines without names that are not counted: the mark of a block of code, the border of a table. */
+const BORDER = /(?:```|[+┌╔|][-+=|┬╦─═])/y;
 const LONGEST_HEADER = 400;
 /** The line below a header in Markdown and printed tables. */
 const RULE = /[ \t]{0,8}[|+├╞╟╠]?[ \t]?:?[-─═][-:| \t+─═┼╪╫╬┤╡╢╣]{2,400}\r?\n/y;
@@ -101,9 +103,15 @@ export function tableCells(view: View, from: OpenTable | null): TableCells | nul
   for (let at = first; at >= 0 && at < text.length && budget > 0;) {
     // A header is the first line of a block, or follows a title or code marker.
     let line = at;
+    let borders = 0;
     for (let n = 0; n < HEADER_WITHIN && line < text.length; n++) {
       const end = text.indexOf("\n", line);
       if (end < 0) break;
+      BORDER.lastIndex = line;
+      if (n > 0 && n < HEADER_WITHIN && borders < 2 && BORDER.test(text)) {
+        n--;
+        borders++;
+      }
       const table = end - line <= LONGEST_HEADER ? headerAt(text, line, end) : null;
       line = table === null ? end + 1 : Math.max(end + 1, read(table, table.rows));
       if (text.charCodeAt(line) <= 13) break;

@@ -45,8 +45,8 @@ function scanColon(view: ScannedView, at: number): void {
   const { text } = view;
   const next = text.charCodeAt(at + 1);
   const last = text.charCodeAt(at - 1);
-  // Most colons are followed by a blank or a slash.
-  if (!(next > 32) || next === 47 || next === 58 || !(last > 47)) return;
+  // Most colons are followed by a blank, a slash or a quote, and preceded by no name.
+  if (!(next > 32) || next === 34 || next === 47 || next === 58 || !(last > 47)) return;
   REST.lastIndex = at + 1;
   const value = REST.exec(text)?.[1];
   if (value === undefined || !isAccountPassword(value)) return;
