@@ -194,7 +194,9 @@ export function countIfOver(
   contexts: readonly number[],
   { tokens, key }: { tokens: Pick<TokenCounter, "countAll">; key: string },
 ): Promise<void> | null {
-  if (leastTokens(size) <= Math.min(...contexts)) return null;
+  // Characters of several bytes, such as Han, are up to a token each.
+  const most = (size.bytes - reading.rest) / MOST_CHARS_PER_TOKEN;
+  if (Math.max(leastTokens(size), most) <= Math.min(...contexts)) return null;
   const enough = (Math.max(...contexts) + 1) * TOKENIZERS_DIFFER;
   return tokens.countAll(texts(reading), { enough, key }).then((counted) => {
     size.counted = Math.floor(counted / TOKENIZERS_DIFFER);

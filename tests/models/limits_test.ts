@@ -150,6 +150,15 @@ for (const [what, formatName, more] of PLACES) {
   });
 }
 
+Deno.test("a prompt in a script with a token for each character is refused where it is above the context", async () => {
+  const { prompt, reading } = read(user({ type: "text", text: "数据安全规则".repeat(500) }));
+  const size = measure(prompt, reading, WIDE);
+  await countIfOver(reading, size, [1000], { tokens: { countAll }, key: "k" });
+  assertEquals(assertThrows(() => refuseOversize(size, 1000), Failure).code, "provider_payload_too_large");
+  await countIfOver(reading, size, [3000], { tokens: { countAll }, key: "k" });
+  refuseOversize(size, 3000);
+});
+
 Deno.test("mostInput() is at least a token for each byte, and never more than the context", () => {
   for (const [said, bytes] of [["中文字", 9], ["🙂", 4], ["a b c", 5]] as const) {
     const { text } = mostInput(sizeOf(user({ type: "text", text: said })), null);
