@@ -151,7 +151,7 @@ function chatStops(state: ChatState): Stop[] {
   return state.refusal !== "" ? ["stop", "refusal"] : ["stop"];
 }
 
-function chatUsage(u: Wild): { usage: Counts | null; outputToo?: number } {
+function chatUsage(u: Wild): { usage: Counts | null; outputToo?: number; searches?: number } {
   if (num(u.prompt_tokens) === undefined && num(u.completion_tokens) === undefined) return { usage: null };
   const inDetails = wild(u.prompt_tokens_details);
   const outDetails = wild(u.completion_tokens_details);
@@ -168,6 +168,7 @@ function chatUsage(u: Wild): { usage: Counts | null; outputToo?: number } {
   // Reasoning above the whole it is part of was left out of it (Vercel's gateway).
   if (gap <= 0 && reasoning > output) output += reasoning;
   return {
+    searches: num(wild(u.server_tool_use_details).web_search_requests) ?? num(u.num_search_queries),
     usage: counts({
       input,
       cached: num(inDetails.cached_tokens) ?? num(u.prompt_cache_hit_tokens) ?? num(u.cached_tokens) ??
