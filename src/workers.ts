@@ -120,10 +120,16 @@ class WorkerGroup {
     let speak: (line: string) => void = (line) => said.push(line);
     const first = this.#start(1, null, (line) => speak(line));
     const port = await first.listening;
-    if (port === null) return { status: (await first.ended).code || 1, killed: this.#killed };
-    const others = Array.from({ length: count - 1 }, (_, i) => this.#start(i + 2, port, () => {}));
+    if (port === null) {
+      const { code } = await first.ended;
+      return { status: this.#stopping ? 0 : code || 1, killed: this.#killed };
+    }
+    const others = this.#stopping
+      ? []
+      : Array.from({ length: count - 1 }, (_, i) => this.#start(i + 2, port, () => {}));
     const ports = await Promise.all(others.map(({ listening }) => listening));
-    if (!this.#stopping && ports.includes(null)) {
+    const failed = !this.#stopping && ports.includes(null);
+    if (failed) {
       log("a worker could not start", "warn");
       this.stop();
     }
@@ -132,7 +138,7 @@ class WorkerGroup {
       speak = print;
     }
     await Promise.all([first, ...others].map(({ ended }, i) => this.#keep(i + 1, port, ended)));
-    return { status: ports.includes(null) ? 1 : 0, killed: this.#killed };
+    return { status: failed ? 1 : 0, killed: this.#killed };
   }
 
   /** Starts a worker. @param say gets its lines other than those of the log */

@@ -1,10 +1,11 @@
 /** When workers that end are replaced, and what becomes of all where one cannot start. */
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "../src/workers.ts";
-import { eventually, heldTimers } from "./support/time.ts";
+import { eventually, heldTimers, nextTurn } from "./support/time.ts";
 
 const DIED = { success: false, code: 1, signal: null } as const;
 const KILLED = { success: false, code: 137, signal: "SIGKILL" } as const;
+const TERMINATED = { success: false, code: 143, signal: "SIGTERM" } as const;
 const ENDED = { success: true, code: 0, signal: null } as const;
 
 /** A process that the test ends. */
@@ -126,6 +127,32 @@ Deno.test("where the first worker cannot start, its status is that of all", asyn
     children[0].end(status);
     assertEquals([await workers.ended, children.length], [{ status: expected, killed: false }, 1]);
   }
+});
+
+Deno.test("a stop while workers start is no failure, and no further ones are started", async () => {
+  const stopped = running(3);
+  stopped.workers.stop();
+  assertEquals(stopped.children[0].signals, ["SIGTERM"]);
+  // It has just begun to listen.
+  stopped.children[0].listens();
+  await nextTurn();
+  stopped.children[0].end(ENDED);
+  await nextTurn();
+  assertEquals(stopped.children.length, 1);
+  assertEquals(await stopped.workers.ended, { status: 0, killed: false });
+
+  const first = running(2);
+  first.workers.stop();
+  first.children[0].end(TERMINATED);
+  assertEquals(await first.workers.ended, { status: 0, killed: false });
+
+  const others = running(2);
+  others.children[0].listens();
+  await eventually(() => others.children.length === 2);
+  others.workers.stop();
+  others.children[1].end(TERMINATED);
+  others.children[0].end(ENDED);
+  assertEquals([await others.workers.ended, others.logged], [{ status: 0, killed: false }, []]);
 });
 
 Deno.test("signals reach every worker that runs", async () => {
