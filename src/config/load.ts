@@ -69,7 +69,7 @@ export function examineText(text: string, options: LoadOptions): Examination {
   return examine(parseJsonc(text, options.env, options.source ?? "configuration"), options);
 }
 
-/** Like {@link examineText}, in several steps: with a hundred thousand keys each takes a fifth of a second. */
+/** Like {@link examineText}, in several steps, between which calls are served. */
 export async function examineTextInSteps(text: string, options: LoadOptions): Promise<Examination> {
   const parsed = parseJsonc(text, options.env, options.source ?? "configuration");
   const examining = examined(parsed, options);

@@ -73,7 +73,7 @@ export class Delivery {
   #withoutSecrets: readonly Part[] | null = null;
   /** Since when nothing but the end of the bytes is expected and no part has come, on the ticker's clock; null: not yet. */
   #quietSince: number | null = null;
-  /** The provider is waited for more shortly than usual. */
+  /** A read waits for a shorter time than the idle timeout. */
   #isBounded = false;
   /** Bytes processed since other calls had their turn. */
   #unpaused = 0;
