@@ -72,6 +72,8 @@ export interface Setting {
   clock: StoppedClock;
   /** Milliseconds of the waits before retries. */
   slept: number[];
+  /** What the last caller has received of an answer. */
+  heard(): string;
   ask(model: string, stream: boolean): Promise<Seen>;
   health(
     model: string,
@@ -104,6 +106,7 @@ export async function setting(
   const provider = await faultyProvider((e, nth) => e.model === "sound" ? sound(e) : script(e, nth));
   const clock = new StoppedClock(1000);
   const slept: number[] = [];
+  let heard = "";
   const shape = { api: "openai-chat", api_key: "k", retries: 0, ...options.provider };
   const gateway = await testGateway({}, {
     server: { keepalive_seconds: 86_000 },
@@ -138,13 +141,16 @@ export async function setting(
       gateway,
       clock,
       slept,
+      heard: () => heard,
       async ask(model, stream) {
+        heard = "";
         const response = await gateway.post("/v1/chat/completions", {
           model: `p/${model}`,
           stream,
           messages: [{ role: "user", content: "Hello" }],
         });
-        const text = await response.text();
+        for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) heard += piece;
+        const text = heard;
         const code = /"code":"(\w+)"/.exec(text)?.[1] ?? null;
         return { status: response.status, code, text, retryAfter: response.headers.get("retry-after") };
       },

@@ -121,3 +121,53 @@ Deno.test("a stream of Gemini that goes on after a finish reason does not end wi
   );
   assertStringIncludes(text, '"finish_reason":"stop"');
 });
+
+/** Reads an answer of openai-chat whose provider sends `first`, pauses for longer than a complete answer is waited for, and goes on. */
+async function paused(first: (whole: string) => string, rest: (whole: string) => string): Promise<string> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const encoder = new TextEncoder();
+  let whole = "";
+  await using provider = loopbackProvider(async (seen) => {
+    const answer = leastAnswer(seen);
+    whole = await answer.text();
+    return new Response(openEnded(encoder.encode(first(whole)), readable), { headers: answer.headers });
+  });
+  const clock = new StoppedClock();
+  const url = `${provider.url}/v1`;
+  await using gateway = await testGateway({ p: { api: "openai-chat", url } }, {}, { clock });
+  const response = await gateway.post("/v1/chat/completions", BODY);
+  const reading = response.text();
+  for (let passed = 0; passed < MOST_MS; passed += 500) await clock.moveOn(500);
+  await writer.write(encoder.encode(rest(whole))).catch(() => {});
+  await writer.close().catch(() => {});
+  return await inTime(reading);
+}
+
+Deno.test("a stream that pauses inside a frame behind a complete answer goes on", async () => {
+  const more = ': 1\n\ndata: {"choices":[]}\n\n';
+  for (const cut of [2, 12, 25]) {
+    const whole = (text: string) => text.replace("data: [DONE]", `${more}data: [DONE]`);
+    const at = (text: string) => whole(text).indexOf(more) + cut;
+    const text = await paused(
+      (text) => whole(text).slice(0, at(text)),
+      (text) => whole(text).slice(at(text)),
+    );
+    assertEquals(text.includes('"error"'), false, text);
+    assertStringIncludes(text, '"usage":{"prompt_tokens"');
+    assertStringIncludes(text, "data: [DONE]");
+  }
+});
+
+Deno.test("a stream that stops inside a frame behind its end marker ends well", async () => {
+  const text = await paused((whole) => `${whole}data: {"id":"c`, () => "");
+  assertEquals(text.includes('"error"'), false, text);
+  assertStringIncludes(text, '"finish_reason":"stop"');
+  assertStringIncludes(text, "data: [DONE]");
+});
+
+Deno.test("a stream that lacks the empty line behind its last frame ends well", async () => {
+  const text = await paused((whole) => whole.replace(/data: \[DONE\]\n\n/, "data: [DONE]\n"), () => "");
+  assertEquals(text.includes('"error"'), false, text);
+  assertStringIncludes(text, '"finish_reason":"stop"');
+});

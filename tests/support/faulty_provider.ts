@@ -41,7 +41,8 @@ export async function faultyProvider(script: Script): Promise<FaultyProvider> {
   let current = script;
   let nth = 0;
 
-  const server = createServer((socket) => {
+  // Without Nagle's algorithm: a small packet would wait for the receiver's acknowledgement, 200 ms on a busy machine.
+  const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     const gone = new Promise<void>((resolve) => {
       socket.on("close", () => {

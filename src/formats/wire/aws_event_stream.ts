@@ -66,6 +66,10 @@ export class EventStreamReader {
     return this.#keptBytes;
   }
 
+  get inFrame(): boolean {
+    return this.#keptBytes > 0;
+  }
+
   end(): void {
     if (this.#keptBytes > 0) throw brokenAnswer("it ends inside a message of its event stream");
   }

@@ -70,6 +70,11 @@ export class FrameReader {
     return this.#keptBytes;
   }
 
+  /** The bytes so far end inside a line. */
+  get inFrame(): boolean {
+    return this.#keptBytes > 0 && !this.#atLineStart;
+  }
+
   /** At the start of an event other than the first. */
   get atEvent(): boolean {
     return this.#keptBytes === 0 && !this.#first && !this.#lastWasCr;

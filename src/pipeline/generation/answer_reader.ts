@@ -113,9 +113,9 @@ export class AnswerReader {
     return this.#decoder.marked === true;
   }
 
-  /** As {@link StreamDecoder.complete}. */
+  /** As {@link StreamDecoder.complete}, and no further frame has begun. */
   get complete(): boolean {
-    return this.#decoder.complete === true;
+    return this.#decoder.complete === true && !this.#frames.inFrame;
   }
 
   /** The usage that the provider has reported so far; null: none. */

@@ -29,6 +29,8 @@ export interface FrameSource {
   end(out: Frame[]): void;
   /** Number of buffered bytes of an incomplete frame. */
   readonly pending: number;
+  /** More bytes of the incomplete frame must follow. An SSE frame after a line end may lack only the empty line. */
+  readonly inFrame: boolean;
   /** At the boundary of an SSE event, after at least one event. Absent: not supported. */
   readonly atEvent?: boolean;
 }
@@ -82,6 +84,9 @@ export const BEDROCK_CHUNKS: Framing = {
       end: () => messages.end(),
       get pending() {
         return messages.pending;
+      },
+      get inFrame() {
+        return messages.inFrame;
       },
     };
   },
