@@ -37,6 +37,9 @@ const LENGTH_PREFIXED: Framing = {
       get pending() {
         return kept.length;
       },
+      get inFrame() {
+        return kept.length > 0;
+      },
     };
   },
 };
