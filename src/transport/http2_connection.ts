@@ -14,11 +14,14 @@ import type { BodyReader } from "./pulled_body.ts";
 import { isStream, refusal } from "./response_bytes.ts";
 import { Upgrade } from "./websocket/upgrade_request.ts";
 import { writeAll } from "./write_all.ts";
+import { within } from "../timing/within.ts";
 
 const BUFFER_BYTES = 16 * 1024;
 /** Bytes whose frames make more work than this, in the unit of {@link InputPace}, are relayed in pieces. */
 const MUCH = 2000;
 const PIECE_BYTES = 1024;
+/** How long the rest of a request is read after its answer, in milliseconds. */
+const LINGER_MS = 2000;
 
 /** A connection to the HTTP/2 implementation. */
 export interface Inner {
@@ -114,6 +117,7 @@ export class Http2Connection implements Hosted {
     if (!streams) answered();
     response.headers.delete("connection");
     if (streams) return followed(response, answered);
+    if (read.hasRest && response.body !== null) return await beforeRest(response, read);
     if (held === null || PlainResponse.heldOf(response) !== null) return PlainResponse.forHost(response);
     const { status, headers } = response;
     headers.set("content-length", String(held.length));
@@ -241,6 +245,26 @@ function heldOf(response: Response): HeldBody | null {
   if (held !== null) return held;
   const text = PlainResponse.textOf(response);
   return text !== null && text.length > LARGE_BYTES ? HeldBody.ofText(text) : null;
+}
+
+/**
+ * The answer to a request whose body was not read to its end. The answer ends when the rest has been discarded: an answer
+ * that ends before makes the implementation reset the stream, for which some clients discard the answer (curl 7.88).
+ */
+async function beforeRest(response: Response, request: Http2Request): Promise<Response> {
+  const { status, headers } = response;
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  headers.set("content-length", String(bytes.length));
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (controller) => controller.enqueue(bytes),
+    pull: async (controller) => {
+      const late = () => new Error("the request did not end in time");
+      await within(LINGER_MS, request.discardRest(), late).catch(() => request.cancelRest());
+      controller.close();
+    },
+    cancel: () => request.cancelRest(),
+  });
+  return new Response(body, { status, headers });
 }
 
 /**

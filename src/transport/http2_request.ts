@@ -12,6 +12,9 @@ export class Http2Request {
   readonly #waits: (waits: boolean) => void;
   #left = false;
   #body: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined;
+  #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
+  /** The body was read to its end. */
+  #ended = false;
 
   private constructor(request: Request, host: string, waits: (waits: boolean) => void) {
     this.#request = request;
@@ -57,21 +60,38 @@ export class Http2Request {
     return this.#body;
   }
 
-  arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#waiting(this.#request.arrayBuffer());
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    const bytes = await this.#waiting(this.#request.arrayBuffer());
+    this.#ended = true;
+    return bytes;
+  }
+
+  /** There is a body, and it was not read to its end. */
+  get hasRest(): boolean {
+    return !this.#ended && this.#request.body !== null;
+  }
+
+  /** Reads the rest of the body, which nobody needs. */
+  async discardRest(): Promise<void> {
+    const reader = this.#reader ??= this.#request.body!.getReader();
+    while (!(await reader.read()).done);
+  }
+
+  cancelRest(): void {
+    this.#reader?.cancel().catch(() => {});
   }
 
   #stream(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
-    // Created lazily, so that a caller that only checks whether there is a body can still read it as a whole.
-    let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined;
+    // The reader is created lazily, so that a caller that only checks whether there is a body can still read it as a whole.
+    // A cancelled body is discarded after the answer.
     return new ReadableStream({
       pull: async (controller) => {
-        reader ??= body.getReader();
+        const reader = this.#reader ??= body.getReader();
         const { value, done } = await this.#waiting(reader.read());
+        this.#ended = done;
         if (done) controller.close();
         else controller.enqueue(value);
       },
-      cancel: (reason) => (reader ?? body).cancel(reason),
     }, { highWaterMark: 0 });
   }
 
