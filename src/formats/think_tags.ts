@@ -331,19 +331,15 @@ function decodeStream(decoder: StreamDecoder, tags: ThinkTags): StreamDecoder {
       reader.convert(out, from);
     }
   };
-  return {
-    get marked() {
-      return decoder.marked === true;
-    },
-    get complete() {
-      return decoder.complete === true;
-    },
-    push: (frame, out) => converting(out, () => decoder.push(frame, out)),
-    ...(decoder.pushKnown && {
-      pushKnown: (bytes, out, withhold) => converting(out, () => decoder.pushKnown!(bytes, out, withhold)),
-    }),
-    end: (out) => converting(out, () => decoder.end(out)),
-  };
+  // The rest, which gives no parts, is inherited.
+  const converted: StreamDecoder = Object.create(decoder);
+  const { pushKnown } = decoder;
+  converted.push = (frame, out) => converting(out, () => decoder.push(frame, out));
+  if (pushKnown) {
+    converted.pushKnown = (bytes, out, withhold) => converting(out, () => pushKnown(bytes, out, withhold));
+  }
+  converted.end = (out) => converting(out, () => decoder.end(out));
+  return converted;
 }
 
 /** A message of the assistant with its reasoning where the server wrote it. */

@@ -66,14 +66,19 @@ function endless(text: string) {
   return { ...provider, end: () => ends.forEach((end) => end()) };
 }
 
-for (const [api, text] of Object.entries(BEGINNINGS)) {
-  Deno.test(`${api}: a stream that is ended is billed by what its provider has reported`, {
+const CASES = Object.entries(BEGINNINGS).flatMap(([api, text]) =>
+  [undefined, { think_tags: {} }].map((more) => ({ api: api as TestProvider["api"], text, more }))
+);
+
+for (const { api, text, more } of CASES) {
+  const how = more ? " and reasons between tags" : "";
+  Deno.test(`${api}: a stream that is ended${how} is billed by what its provider has reported`, {
     ignore: hosted,
   }, async () => {
     const provider = endless(text);
     const pricing = { prompt: "0.001", input_cache_read: "0.0001", completion: "0.01" };
     const gateway = await testGateway(
-      { p: { api: api as TestProvider["api"], url: provider.url, model: { pricing } } },
+      { p: { api, url: provider.url, model: { pricing }, more } },
       { server: { max_in_flight: 8 }, keys: [{ name: "test", secret: SECRET }] },
     );
     for (let i = 0; i < 12; i++) {
