@@ -66,7 +66,7 @@ export class ChunkReader {
       this.#promptFilters = array(chunk.prompt_filter_results);
     }
     const unknown = unknownOfAnswer(chunk);
-    if (unknown) this.#lastFields = keepLast(this.#lastFields, unknown, this.#hold);
+    if (unknown) this.#lastFields = keepLast(this.#lastFields, unknown, "repeated", this.#hold);
     if (!this.#started && (choices.length > 0 || chunk.model)) this.#start(chunk, out);
     const { x_groq, base_resp } = chunk;
     if (isObject(x_groq) && hasError(x_groq.error)) {
@@ -224,7 +224,7 @@ export class ChunkReader {
     const delta = entry === null ? wire.delta ?? this.#lateMessage(wire, choice) : wire.message ?? wire.delta;
     if (isObject(delta)) this.#delta(choice, delta, wire.logprobs, entry, out);
     const unknown = unknownOfChoice(wire);
-    if (unknown) choice.finishFields = keepLast(choice.finishFields, unknown, this.#hold);
+    if (unknown) choice.finishFields = keepLast(choice.finishFields, unknown, "in pieces", this.#hold);
     // Moonshot sends usage here.
     if (isObject(wire.usage)) this.#addUsage(wire.usage);
     if (wire.finish_reason) this.#finishReason(wire, choice, out);

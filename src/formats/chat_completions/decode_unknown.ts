@@ -29,7 +29,10 @@ const ANSWER: ReadonlySet<string> = new Set([
   "p",
 ]);
 
-/** `answer` in the fields of a choice has those of the answer that came after its start. */
+/**
+ * `answer` in the fields of a choice has those of the answer that came after its start. `text` is a copy of the content
+ * for clients of the older completions API.
+ */
 const CHOICE: ReadonlySet<string> = new Set([
   "index",
   "delta",
@@ -39,6 +42,7 @@ const CHOICE: ReadonlySet<string> = new Set([
   "usage",
   "error",
   "answer",
+  "text",
 ]);
 
 const MESSAGE: ReadonlySet<string> = new Set([
@@ -91,12 +95,22 @@ function filled(fields: Loose | undefined): Loose | undefined {
 /** Counts buffered text. */
 type Hold = (text: string) => void;
 
-/** Adds fields; of each, the last value counts. */
-export function keepLast(known: Loose | undefined, fields: Loose, hold: Hold): Loose {
+/**
+ * Adds fields; of each, the last value counts.
+ * @param lists those of the answer are repeated, those of a choice are in pieces (`token_ids` of vLLM)
+ */
+export function keepLast(
+  known: Loose | undefined,
+  fields: Loose,
+  lists: "repeated" | "in pieces",
+  hold: Hold,
+): Loose {
   const all = known ?? {};
   for (const name of Object.keys(fields)) {
-    if (!Object.hasOwn(all, name)) hold(JSON.stringify([name, fields[name]]));
-    all[name] = fields[name];
+    const value = fields[name];
+    const isPiece = lists === "in pieces" && Array.isArray(value);
+    if (isPiece || !Object.hasOwn(all, name)) hold(JSON.stringify([name, value]));
+    all[name] = isPiece ? joined(all[name], value) : value;
   }
   return all;
 }

@@ -163,6 +163,25 @@ Deno.test("Unknown fields of choices and tool calls reach the caller, and empty 
   });
 });
 
+Deno.test("Lists of a choice are put together in a stream, and a copy of its text is left out", () => {
+  // vLLM with `return_token_ids`, and Together.
+  const chunk = (content: string, choice: Loose) =>
+    JSON.stringify({
+      id: "t",
+      model: "m",
+      choices: [{ index: 0, delta: { content }, text: content, ...choice }],
+    });
+  const { chunks, answer } = streamed([
+    chunk("one", { token_ids: [3, 1] }),
+    chunk(" two", { token_ids: [4] }),
+    chunk("", { token_ids: [9], finish_reason: "stop", stop_reason: 9 }),
+  ]);
+  const [{ message, logprobs: _, ...choice }] = answer.choices as { message: Loose; logprobs: unknown }[];
+  assertEquals(message.content, "one two");
+  assertEquals(choice, { index: 0, finish_reason: "stop", stop_reason: 9, token_ids: [3, 1, 4, 9] } as Loose);
+  assertEquals(JSON.stringify(chunks).split("token_ids").length, 2);
+});
+
 Deno.test("Annotations of pages have all of their fields, and those of other kinds, which some clients refuse, are left out", () => {
   const file = { type: "file", file: { hash: "h", name: "a.pdf", content: [{ type: "text", text: "A" }] } };
   const page = {
