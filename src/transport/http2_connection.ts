@@ -7,7 +7,7 @@ import { HeldBody } from "./held_body.ts";
 import type { Host, Hosted, Phase } from "./host.ts";
 import { Http2Request } from "./http2_request.ts";
 import { AnswerFrames, Http2Watch } from "./http2_watch.ts";
-import type { InputPace } from "./input_pace.ts";
+import { type InputPace, LITTLE_WORK } from "./input_pace.ts";
 import type { Conn } from "./listener.ts";
 import { PlainResponse } from "./plain_response.ts";
 import type { BodyReader } from "./pulled_body.ts";
@@ -202,9 +202,10 @@ export class Http2Connection implements Hosted {
         this.#mayLeave();
       }
       const { pace } = this.#server;
-      const step = watch.cost > MUCH ? PIECE_BYTES : n;
+      const { cost } = watch;
+      const step = cost > MUCH ? PIECE_BYTES : n;
       for (let at = 0; at < n; at += step) {
-        const turn = pace.enter(watch.cost * step / n);
+        const turn = cost > LITTLE_WORK ? pace.enter(cost * step / n) : null;
         if (turn !== null) await turn;
         await writeAll(inner, bytes.subarray(at, at + step));
       }

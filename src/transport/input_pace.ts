@@ -8,8 +8,8 @@
  */
 import { pause } from "../timing/waits.ts";
 
-/** Work that never waits: most clients send less at once. */
-const LITTLE = 256;
+/** Bytes that make no more work than this need not be paced: most clients send less at once. */
+export const LITTLE_WORK = 256;
 /** Work that is passed on at once. */
 const MOST = 1000;
 /** Work that is passed on per millisecond: half of a core. */
@@ -37,7 +37,6 @@ export class InputPace {
 
   /** Null: frames that make so much work may be passed on at once; else when the promise resolves. Connections take turns. */
   enter(cost: number): Promise<void> | null {
-    if (cost <= LITTLE) return null;
     if (this.#waiting.length === 0) {
       this.#refill();
       if (this.#room > 0) {
