@@ -82,6 +82,18 @@ for (const [where, texts] of Object.entries(FOUND)) {
   });
 }
 
+Deno.test("scan() of these forms with a line many times, and a name that is too short behind it, comes to an end", () => {
+  const texts = Object.values(FOUND).flat().map((marked) => marked.replace(/[«»]/g, ""));
+  for (const text of texts) {
+    const lines = text.split("\n");
+    lines.forEach((line, i) => {
+      const more = Array.from({ length: 60 }, () => `${" ".repeat(12)}${line}`);
+      const rest = lines.slice(i).join("\n").replace(/\w+(?=:)/g, "a");
+      assertEquals(Array.isArray(scan([...lines.slice(0, i), ...more, rest].join("\n"))), true);
+    });
+  }
+});
+
 const CLEAN: readonly string[] = [
   "git@github.com:acme/shop2\nscp jo@srv.corp.example:backup2024.tar.gz .",
   "listen srv.corp.example 10.0.0.5:8080",
@@ -109,6 +121,12 @@ const CLEAN: readonly string[] = [
   "password: &default\n  min: 8\n",
   "id/password: see chapter 2",
   "JSESSIONID=; Path=/",
+  'implementation "com.google.guava:guava:31.0-jre"',
+  "implementation 'org.springframework.boot:spring-boot-starter:2.3.12.RELEASE'",
+  'needs "username and password" or "verifyUser"',
+  'e.g. "a/../../etc/passwd" or "a/../file.txt" is not caught',
+  "Under `IAM_TOKEN_DB_AUTH` or `AZURE_POSTGRESQL_AUTH` that password is a token",
+  "neither IAM_TOKEN_DB_AUTH nor 'AZURE_POSTGRESQL_AUTH' is on",
 ];
 
 Deno.test("scan() takes nothing for a secret in lines, commands and programs without one", () => {

@@ -2,7 +2,7 @@
 
 import { isAlphanumeric } from "./character_class.ts";
 import type { Recognizer } from "./recognizer.ts";
-import { before, report, type ScannedView } from "./scanned_view.ts";
+import { after, before, report, type ScannedView } from "./scanned_view.ts";
 
 /** Checks the surroundings of an `@` for an e-mail address. */
 function scanEmail(view: ScannedView, at: number): void {
@@ -60,12 +60,24 @@ function scanEmail(view: ScannedView, at: number): void {
   if (text.slice(start, at).includes("..")) return;
   // "https://user:password@host" and "https://token@host" are URLs with user information.
   if (text.charCodeAt(start - 1) === 58 && /:\/\/[^\s/@]{0,80}:$/.test(before(view, start, 90))) return;
-  if (text.charCodeAt(start - 1) === 47 && /[a-z]:\/\/$/i.test(before(view, start, 4))) return;
+  if (text.charCodeAt(start - 1) === 47 && isUserinfo(view, start, at, end)) return;
   if (text.charCodeAt(start - 1) === 60 && isMessageId(view, start, at)) return;
   // "sprite@2x.png" is a file, "git@host.org:path" a repository.
   if (/^\d+x\./i.test(domain) && /^(?:png|jpe?g|gif|webp|svg|css|js)$/i.test(tld)) return;
   if (text.charCodeAt(end) === 58 && text.slice(start, at) === "git") return;
   report(view, "EMAIL_ADDRESS", start, end, 0.95);
+}
+
+/** Addresses with slashes, as they are often written by mistake. */
+const OF_PERSON = /(?:^|[^a-z])(?:mail(?:to)?|e-?mail|sips?|xmpp|im|acct):\/\/$/i;
+
+/** Whether a name, "@" and a domain are the user and host of a URL, and not its user alone: "https://jo%40corp.example:…@host". */
+function isUserinfo(view: ScannedView, start: number, at: number, end: number): boolean {
+  const { from, to } = view.origins;
+  const isEncoded = from && to && to[at] - from[at] > 1;
+  const scheme = before(view, start, 12);
+  return !isEncoded && /[a-z]:\/\/$/i.test(scheme) && !OF_PERSON.test(scheme) &&
+    !/^(?::[^\s/@"'<>]{0,80})?@/.test(after(view, end, 84));
 }
 
 /** Headers of messages whose values are identifiers in the form of an address. */
@@ -187,6 +199,10 @@ export const EMAIL: readonly Recognizer[] = [
         "「«anna@firma.example»」",
         "«用户@例子.公司»",
         "«jürgen@müller.example»",
+        '<a href="mailto://«jane.doe@corp.example»">',
+        "sip://«jane.doe@corp.example»",
+        "https://«jane.doe%40corp.example»:pw!@proxy.corp.test:3128",
+        "ftp://«jane.doe@corp.example»:«pw@ftp.corp.example»/",
       ],
       clean: [
         "sprite@2x.png",

@@ -347,6 +347,7 @@ export const PHONE: readonly Recognizer[] = [
         "Ph: «0412 345 678»",
         "Ruf mich bitte unter «030 123456» an",
         "You can reach Sarah on «0121 496 0871» or by mail.",
+        "Caller ID: «0121 496 0871»",
         "caller,callee\n«+447400123456»,«+447400654321»",
       ],
       clean: [
@@ -355,6 +356,8 @@ export const PHONE: readonly Recognizer[] = [
         "Physica A 388 (2009) 764-774",
         "233 377 610 987 1597 2584 4181",
         'toString(2) // telephone("0.1010101011")',
+        "the caller cannot send max_tokens=999999999",
+        "the counter will reach overflow at 2147483647",
         "2013-05-12 10:30:45",
         "part 555-123-4567-A",
         "Is that page for mobile use?\nYes, see order 07400 125089",

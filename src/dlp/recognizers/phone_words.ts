@@ -5,7 +5,7 @@ import { words } from "./scanned_view.ts";
 export const PHONE_WORDS = words(
   "(?:tele)?phones?(?:[ _-]*(?:no|num(?:ber)?|#))?",
   "tel(?:[ _-]*(?:no|nr|num(?:ber)?))?",
-  "text (?:me|us|him|her)|mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|reachable (?:at|on|under)|(?:otp|code) (?:\\d{4,8} )?(?:sent )?to|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:(?:me|us|him|her|you|them)\\b|[A-Za-z\\u00c0-\\u024f'’.-]{2,24}(?: [A-Za-z\\u00c0-\\u024f'’.-]{2,24})? (?:at|on|under|via)(?=\\W{0,3}$))|(?:my|his|her|their|our) line|msisdn|caller(?: ?id)?|callee|ph(?:\\.? ?no)?(?=\\.?[:#]|\\. ?$)|cp ?(?:#|no)",
+  "text (?:me|us|him|her)|mobile|cell(?:ular)?|fax|call(?:ing|back|ed)?|whats ?app|sms|reachable (?:at|on|under)|(?:otp|code) (?:\\d{4,8} )?(?:sent )?to|dial|ring|contact(?: us)?(?: at)?|hotline|reach (?:(?:me|us|him|her|you|them)\\b|(?-i:[A-Z\\u00c0-\\u00de])[A-Za-z\\u00c0-\\u024f'’.-]{1,23}(?: [A-Za-z\\u00c0-\\u024f'’.-]{2,24})? (?:at|on|under|via)(?=\\W{0,3}$))|(?:my|his|her|their|our) line|msisdn|(?:caller|callee)(?:['’]s)?(?: ?(?:id|no|num(?:ber)?))?(?=\\W{0,4}$)|ph(?:\\.? ?no)?(?=\\.?[:#]|\\. ?$)|cp ?(?:#|no)",
   "(?:my|his|her|their|your|the) [\\w ]{0,16}numbers? is|desk|office|t[ée]l[ée]phone|tél|tel[ée]fono|telefon\\w*|(?:handy|mobil|ruf|fax)(?:nummer|[- ]?nr)|handy|mobil|portable|celular|m[óo]vil",
   "telem[óo]vel|tlm|fone|mob|nås på|telefone|telefoon\\w*|cellulare|cep|gsm|puhelin\\w*|kom[óo]rk\\w*|tlf|mobiel|telefonsz[áa]m|τηλ(?:έφωνο)?",
   "ruf(?:e|en|t)? (?:mich|uns|ihn|sie|doch|bitte|einfach)\\b(?: [a-zäöüß]{2,10}){0,4}|anruf\\w*|erreich\\w*|r[üu]ckruf\\w*|rufen sie|durchwahl|joindre|joignable|r?appele[zr]|r?appelle[sz]?|port\\. ?:|fixe ?:|ll[áa]m\\w+|tel[ée]fon\\w*|lig(?:ue|uem|ar)(?:-\\w+)?|contacto?|chiam\\w+",

@@ -97,6 +97,8 @@ const FILE_OR_VERSION =
   /^\/|:\/\/|^[a-z]{2,8}:[^/]|\d\.\d+\.\d|\.(?:com|org|net|io|[jt]sx?|py|go|rb|rs|cc?|h|cpp|cs|java|kt|php|swift|json|toml|ini|cfg|csv|ya?ml|html?|css|pem|txt|md|sh|log|xml|conf|pdf|lock)$/i;
 const DOTTED_NAME = /^[\w-]+(?:\.[A-Za-z_][\w-]*)+\(?$/;
 const NAME_AND_NUMBER = /^[A-Za-z_-]+\d{1,4}$|^[A-Za-z]+(?:[_.-][A-Za-z]+)+\d{0,4}$/;
+/** Words in capitals, as variables of the environment have. */
+const CONSTANT = /^[A-Z]{2,}(?:_[A-Z]{2,})+$/;
 /** Words and numbers, joined by punctuation or capitals. */
 const IDENTIFIER =
   /^(?:[A-Za-z]+\d{0,3}[A-Za-z]?|\d+)(?:[_-](?:[A-Za-z]+\d{0,2}|\d{1,6}))+$|^(?:[A-Z]?[a-z]+|[A-Z]{2,5})(?:[A-Z][a-z]+|\d{1,5}(?=[A-Z]))+\d{0,2}$/;
@@ -144,6 +146,7 @@ export function looksRandom(value: string, strict: boolean): boolean {
   if (digits === 0) {
     // Letters alone are a word, unless their sequence is unusual.
     if (length >= 24 && HEXADECIMAL.test(value)) return entropy(value) > 2.2;
+    if (strange < 0.35 && CONSTANT.test(value)) return false;
     if (length < 16 || upper > 2 && lower > 2 && turns < length * 0.3) {
       if (length < 24 || strange <= 0.3) return false;
     } else if (strange <= 0.18 && !isErratic(value)) return false;

@@ -23,14 +23,17 @@ const ACCOUNT = new RegExp(
 );
 /** A user in a list for `chpasswd`, and the credentials of a server for Ruby's packages. */
 const LISTED = new RegExp(
-  `chpasswd:[ \\t]*\\r?\\n(?:[ \\t]{1,16}expire:[^\\n]{0,20}\\n)?[ \\t]{1,16}list:[ \\t]*(?:[|>][+-]?[ \\t]*)?\\r?\\n(?:[ \\t-]{1,16}[^\\n]{1,120}\\n){0,50}[ \\t-]{1,16}["'\`]?${USER}$`,
+  `chpasswd:[ \\t]*\\r?\\n(?:[ \\t]{1,16}expire:[^\\n]{0,20}\\n)?[ \\t]{1,16}list:[ \\t]*(?:[|>][+-]?[ \\t]*)?\\r?\\n(?:[ \\t-]{1,16}[^\\s-][^\\n]{0,119}\\n){0,50}[ \\t-]{1,16}["'\`]?${USER}$`,
 );
 const BUNDLE = /\bBUNDLE_[A-Z0-9_]{2,80}["']?[:=][ \t]*["']?[\w.-]{1,64}$/;
 const LISTED_WITHIN = 2000;
 
-/** With a digit, not a path, file or number. */
+/** Behind the name of a package: `com.corp.lib:core:31.0-jre`. */
+const VERSION = /^v?\d+\.\d[\w.+-]*$/i;
+
+/** With a digit, not a path, file, number or version. */
 function isAccountPassword(value: string): boolean {
-  return isPassword(value, true) && kindsOf(value) > 1 && /\d/.test(value) &&
+  return isPassword(value, true) && kindsOf(value) > 1 && /\d/.test(value) && !VERSION.test(value) &&
     !/^[$%{~]|[/\\]|\.[a-z]{1,5}\d?$|^[A-Za-z]+[_.-]?v?\d[\d.]*$/i.test(value);
 }
 

@@ -213,6 +213,8 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
   if (match[0].toLowerCase().startsWith(value.toLowerCase())) return false;
   if (!quote && /\|\s*$/.test(match[0]) && /\{\{[^{}]*$/.test(before(view, start, 80))) return false;
   if (/["']\s?,\s*["']$/.test(match[0]) && isIdentifier(value)) return false;
+  // The word and the value are names, of which one is meant.
+  if (/["'`]\s?or\s*["'`]$/i.test(match[0]) && !isChosen(value) && !looksRandom(value, true)) return false;
   if (
     quote && /\w\s{1,4}\(?["'`]$|\w\(["'`]$/.test(match[0]) && !IS_DEFAULT.test(match[0]) &&
     !isChosen(value) &&
