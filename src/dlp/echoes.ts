@@ -20,7 +20,7 @@ const MOST_ECHOES = 50_000;
 /** Searching in this many units of text costs as much as scanning one unit. */
 const PART = 8;
 /** Units of text between clock checks. */
-const STRIDE = 16_384;
+const STRIDE = 4096;
 
 /**
  * Findings for all occurrences in the leaves of values in `found` that are not findings yet.
@@ -70,7 +70,7 @@ export function* echoesOf(
       }
       if (echoes.length > MOST_ECHOES) clock.exhaust();
       if (clock.spent) return echoes;
-      if (clock.due((to - from) / PART + 1)) yield* clock.rest();
+      if (clock.due((to - from + index.steps()) / PART + 1)) yield* clock.rest();
     }
   }
   return echoes;
@@ -79,46 +79,76 @@ export function* echoesOf(
 /** Units of a value by which it is looked up. */
 const KEY = 3;
 
-/** Values that begin with the same units: their lengths, and each with its finding. */
-interface Alike {
-  readonly lengths: Set<number>;
-  readonly found: Map<string, Found>;
+interface Sought {
+  readonly value: string;
+  readonly one: Found;
 }
 
 /** Finds all values in one pass over a text: searching for one after the other takes a thousand passes. */
 class ValueIndex {
   /** Whether a value begins with these units, by their hash. */
   readonly #begins = new Uint8Array(1 << 16);
-  readonly #byKey = new Map<string, Alike>();
+  /** In order, so that those which begin with the same text are adjacent, the shortest first. */
+  readonly #byKey = new Map<string, Sought[]>();
+  #steps = 0;
 
   constructor(values: ReadonlyMap<string, Found>) {
-    for (const [value, one] of values) {
+    for (const value of [...values.keys()].sort()) {
       this.#begins[hashAt(value, 0)] = 1;
       const key = value.slice(0, KEY);
-      let alike = this.#byKey.get(key);
-      if (!alike) this.#byKey.set(key, alike = { lengths: new Set(), found: new Map() });
-      alike.lengths.add(value.length);
-      alike.found.set(value, one);
+      const sought = { value, one: values.get(value)! };
+      const list = this.#byKey.get(key);
+      if (list) list.push(sought);
+      else this.#byKey.set(key, [sought]);
     }
+  }
+
+  /** Number of units that were compared since the last call. */
+  steps(): number {
+    const steps = this.#steps;
+    this.#steps = 0;
+    return steps;
   }
 
   /** The values that begin in a part of a text, and stand there by themselves. */
-  *within(
-    text: string,
-    from: number,
-    to: number,
-  ): Generator<{ at: number; value: string; one: Found }, void> {
+  *within(text: string, from: number, to: number): Generator<Sought & { at: number }, void> {
     if (this.#byKey.size === 0) return;
     for (let at = from; at < to; at++) {
       if (this.#begins[hashAt(text, at)] === 0 || isWord(text, at) && isWord(text, at - 1)) continue;
-      const alike = this.#byKey.get(text.slice(at, at + KEY));
-      for (const length of alike?.lengths ?? []) {
-        const value = text.slice(at, at + length);
-        const one = alike!.found.get(value);
-        if (one !== undefined && stands(text, at, value)) yield { at, value, one };
+      const list = this.#byKey.get(text.slice(at, at + KEY)) ?? [];
+      let low = 0;
+      let high = list.length;
+      for (let length = KEY; low < high; length++) {
+        const { value, one } = list[low];
+        const isLast = high - low === 1;
+        if (isLast ? text.startsWith(value, at) : value.length === length) {
+          if (stands(text, at, value)) yield { at, value, one };
+          low++;
+        }
+        if (isLast) break;
+        [low, high] = this.#continued(list, low, high, text.charCodeAt(at + length), length);
       }
     }
   }
+
+  /** The part of a list of values with the same beginning of `length` units in which `unit` follows. */
+  #continued(list: Sought[], low: number, high: number, unit: number, length: number): [number, number] {
+    this.#steps++;
+    const unitOf = (i: number) => list[i].value.charCodeAt(length);
+    if (low < high && unitOf(low) === unit && unitOf(high - 1) === unit) return [low, high];
+    const first = firstWhere(low, high, (i) => unitOf(i) >= unit);
+    return [first, firstWhere(first, high, (i) => unitOf(i) > unit)];
+  }
+}
+
+/** The first number from `low` on for which a condition holds that holds for all after it; `high`: none. */
+function firstWhere(low: number, high: number, holds: (i: number) => boolean): number {
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** The three units from a position on as 16 bits. */
@@ -152,14 +182,7 @@ function quotesOf(text: string): number[] {
 
 /** How many of the ascending numbers are below `limit`. */
 function countBelow(numbers: readonly number[], limit: number): number {
-  let low = 0;
-  let high = numbers.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (numbers[middle] < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(0, numbers.length, (i) => numbers[i] >= limit);
 }
 
 interface Span {
@@ -180,14 +203,8 @@ function merged(spans: Span[]): Span[] {
 
 /** Whether one of the spans contains `[start, end)`. */
 function covers(spans: readonly Span[], start: number, end: number): boolean {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (spans[middle].start <= start) low = middle + 1;
-    else high = middle;
-  }
-  return low > 0 && spans[low - 1].end >= end;
+  const next = firstWhere(0, spans.length, (i) => spans[i].start > start);
+  return next > 0 && spans[next - 1].end >= end;
 }
 
 /** Whether a value is not part of a longer word or number. */

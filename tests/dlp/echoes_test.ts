@@ -1,9 +1,12 @@
 import { assertEquals } from "@std/assert";
+import { echoesOf } from "../../src/dlp/echoes.ts";
 import { merge } from "../../src/dlp/merge.ts";
 import { readRequestOptions } from "../../src/dlp/request.ts";
+import { type Found, SliceClock } from "../../src/dlp/scan_leaves.ts";
 import { screenBody, type Verdict } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
+import { seeded } from "../support/resuming.ts";
 
 // deno-lint-ignore no-explicit-any
 function screened(body: any, requestOptions: Record<string, unknown> = {}): Verdict {
@@ -175,4 +178,57 @@ Deno.test("a short value that stands often among the numbers of a call's argumen
   const verdict = screenedAs("chat_completions", body, { restore: true, entity_types: ["CVV"] });
   assertEquals(verdict.action, "mask");
   assertEquals(call.function.arguments, args.replace(/737"}$/, '<CVV_1>"}'));
+});
+
+/** The occurrences of values in a text. */
+function echoes(values: readonly string[], text: string): string[] {
+  const { leaves: [said, leaf] } = readLeaves(
+    { messages: [{ role: "user", content: "x" }, { role: "user", content: text }] },
+    LEAVES.chat_completions,
+  );
+  const found = values.map((value) =>
+    ({ leaf: said, start: 0, end: 1, value, rest: [] }) as unknown as Found
+  );
+  const work = echoesOf([leaf], found, new SliceClock(Infinity), () => false);
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value.map(({ start, end }) => `${start}-${end}`);
+}
+
+Deno.test("all occurrences of all values are found, however alike the values are", () => {
+  const drawn = seeded(11);
+  for (let round = 0; round < 300; round++) {
+    const piece = (most: number) =>
+      Array.from({ length: 1 + Math.floor(drawn() * most) }, () => "aab-+. "[Math.floor(drawn() * 7)]).join(
+        "",
+      );
+    const values = [...new Set(Array.from({ length: 12 }, () => `b-a${piece(6)}`))].filter((one) =>
+      one.length >= 6 && one === one.trim()
+    );
+    const text = Array.from({ length: 60 }, () => drawn() < 0.5 ? values[0] ?? "b" : `b-a${piece(5)}`).join(
+      " ",
+    );
+    const expected: string[] = [];
+    const isWord = (unit: string | undefined) => unit === "a" || unit === "b";
+    for (let at = 0; at < text.length; at++) {
+      for (const value of [...values].sort()) {
+        const end = at + value.length;
+        if (!text.startsWith(value, at) || isWord(text[at]) && isWord(text[at - 1])) continue;
+        if (isWord(text[end - 1]) && isWord(text[end])) continue;
+        expected.push(`${at}-${end}`);
+      }
+    }
+    assertEquals(echoes(values, text), expected, JSON.stringify({ values, text }));
+  }
+});
+
+// Looking up each length by itself takes minutes.
+Deno.test("a thousand values that begin alike are searched for in one pass over text that begins like them", () => {
+  const keys = Array.from(
+    { length: 1000 },
+    (_, i) => `-----BEGIN PRIVATE KEY-----${"A".repeat(200 + i)}-----`,
+  );
+  assertEquals(echoes(keys, `${"-".repeat(200_000)} ${keys[500]}`), [`200001-${200_001 + keys[500].length}`]);
+  const passwords = Array.from({ length: 1000 }, (_, i) => "!".repeat(60) + String(i).padStart(4, "0"));
+  assertEquals(echoes(passwords, `${"!".repeat(200_000)}0007`), ["199940-200004"]);
 });
