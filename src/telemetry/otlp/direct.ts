@@ -21,9 +21,6 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
     ...(ca !== undefined && { caCerts: [ca] }),
     ...(cert !== undefined && key !== undefined && { cert, key }),
   };
-  const login = url.username === "" ? {} : {
-    authorization: `Basic ${btoa(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`)}`,
-  };
   const connect = (): Promise<Deno.Conn> =>
     secure
       ? Deno.connectTls({ hostname, port, ...tls, alpnProtocols: ["http/1.1"] })
@@ -54,7 +51,7 @@ export function directly(url: URL, { ca, cert, key }: Certificates): (sent: Sent
     }
 
     async function exchange(conn: Deno.Conn): Promise<ResponseHead> {
-      const fields = { host: url.host, connection: "close", ...login, ...headers };
+      const fields = { host: url.host, connection: "close", ...headers };
       const head = Object.entries({ ...fields, "content-length": String(body.length) })
         .map(([name, value]) => `${name}: ${value}\r\n`).join("");
       await writeAll(conn, headBytes(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`));

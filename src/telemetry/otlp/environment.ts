@@ -67,6 +67,8 @@ const DEFAULTS = { url: "http://localhost:4318", grpc: "http://localhost:4317", 
 const BATCH = 4096;
 const SPAN_DELAY_MS = 1000;
 const METRICS_EVERY_MS = 60_000;
+/** The longest time of a timer. Deno ends a longer one immediately. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** Never throws: an invalid variable is named in `mistakes`, and its default is used. */
 export function exportSettings(env: Env): ExportSettings {
@@ -81,19 +83,19 @@ export function exportSettings(env: Env): ExportSettings {
     }
     return others.length === 0 && names.includes("none");
   };
-  const number = (name: string, otherwise: number, least = 1): number => {
+  const number = (name: string, otherwise: number, most = Infinity): number => {
     const text = env(name)?.trim();
     if (text === undefined || text === "") return otherwise;
     const value = Number(text);
-    if (Number.isFinite(value) && value >= least) return value;
-    mistakes.push(
-      `${name} is "${text.slice(0, 40)}", expected a number from ${least} on; ${otherwise} is used`,
-    );
+    if (Number.isFinite(value) && value >= 1 && value <= most) return value;
+    const range = most === Infinity ? "from 1 on" : `from 1 to ${most}`;
+    mistakes.push(`${name} is "${text.slice(0, 40)}", expected a number ${range}; ${otherwise} is used`);
     return otherwise;
   };
+  const time = (name: string, otherwise: number) => number(name, otherwise, LONGEST_MS);
   const destination = (signal: "TRACES" | "METRICS"): Destination | null => {
     try {
-      return destinationOf(signal, env, number);
+      return destinationOf(signal, { env, time, mistakes });
     } catch (error) {
       mistakes.push(`${(error as Error).message}; ${signal.toLowerCase()} are not exported`);
       return null;
@@ -106,46 +108,76 @@ export function exportSettings(env: Env): ExportSettings {
     sampler: samplerOf(env, mistakes),
     propagators: propagatorsOf(env, mistakes),
     resource: resourceOf(env),
-    spanDelayMs: number("OTEL_BSP_SCHEDULE_DELAY", SPAN_DELAY_MS),
+    spanDelayMs: time("OTEL_BSP_SCHEDULE_DELAY", SPAN_DELAY_MS),
     batch: number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", BATCH),
     mostSpans: mostSpans === 0 ? null : mostSpans,
-    metricsEveryMs: number("OTEL_METRIC_EXPORT_INTERVAL", METRICS_EVERY_MS),
+    metricsEveryMs: time("OTEL_METRIC_EXPORT_INTERVAL", METRICS_EVERY_MS),
     delta: ["delta", "lowmemory"].includes(
       env("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE")?.toLowerCase() ?? "",
     ),
     newestOnly: listOf(env("OTEL_SEMCONV_STABILITY_OPT_IN")).includes("gen_ai_latest_experimental"),
-    mistakes,
+    // Both kinds of data read the variables without a kind.
+    mistakes: [...new Set(mistakes)],
   };
 }
 
+interface Surroundings {
+  env: Env;
+  time(name: string, otherwise: number): number;
+  mistakes: string[];
+}
+
+/** Throws an error that names the variable if there is no usable address or protocol. */
 function destinationOf(
   signal: "TRACES" | "METRICS",
-  env: Env,
-  number: (name: string, otherwise: number) => number,
+  { env, time, mistakes }: Surroundings,
 ): Destination {
   const own = (what: string) => `OTEL_EXPORTER_OTLP_${signal}_${what}`;
   const all = (what: string) => `OTEL_EXPORTER_OTLP_${what}`;
-  const of = (what: string) => env(own(what))?.trim() || env(all(what))?.trim() || undefined;
+  /** The variable that counts, with its text; null: neither is set. */
+  const found = (what: string) =>
+    [own(what), all(what)].map((name) => ({ name, text: env(name)?.trim() ?? "" }))
+      .find(({ text }) => text !== "") ?? null;
+  const of = (what: string) => found(what)?.text;
   const protocol = of("PROTOCOL") ?? "http/protobuf";
   if (!PROTOCOLS.includes(protocol)) {
-    throw new TypeError(`${all("PROTOCOL")} is "${protocol}", expected one of ${PROTOCOLS.join(", ")}`);
+    const { name } = found("PROTOCOL")!;
+    throw new TypeError(
+      `${name} is "${protocol.slice(0, 40)}", expected one of ${PROTOCOLS.join(", ")}`,
+    );
   }
   const base = env(all("ENDPOINT"))?.trim() || (protocol === "grpc" ? DEFAULTS.grpc : DEFAULTS.url);
   const path = protocol === "grpc" ? "" : signal === "TRACES" ? "/v1/traces" : "/v1/metrics";
   const url = env(own("ENDPOINT"))?.trim() || base.replace(/\/+$/, "") + path;
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    throw new TypeError(`${all("ENDPOINT")} is no address, expected one like ${DEFAULTS.url}`);
+    const name = found("ENDPOINT")?.name ?? all("ENDPOINT");
+    throw new TypeError(`${name} is no address, expected one like ${DEFAULTS.url}`);
   }
+  const headers = found("HEADERS");
+  const [certificate, key] = ["CLIENT_CERTIFICATE", "CLIENT_KEY"].map(found);
+  const alone = certificate === null ? key : key === null ? certificate : null;
+  if (alone !== null) {
+    const pair = `${all("CLIENT_CERTIFICATE")} and ${all("CLIENT_KEY")}`;
+    mistakes.push(`${alone.name} is set alone, expected a certificate and its key (${pair}); it is ignored`);
+  }
+  const both = certificate !== null && key !== null;
   return {
     url,
     protocol: protocol as Protocol,
-    headers: headersOf(of("HEADERS")),
-    timeoutMs: number(own("TIMEOUT"), number(all("TIMEOUT"), DEFAULTS.timeoutMs)),
+    headers: { ...loginOf(parsed), ...(headers && headersOf(headers, mistakes)) },
+    timeoutMs: time(own("TIMEOUT"), time(all("TIMEOUT"), DEFAULTS.timeoutMs)),
     certificate: of("CERTIFICATE"),
-    clientCertificate: of("CLIENT_CERTIFICATE"),
-    clientKey: of("CLIENT_KEY"),
+    clientCertificate: both ? certificate.text : undefined,
+    clientKey: both ? key.text : undefined,
   };
+}
+
+/** The user and the password of an address, as a header. */
+function loginOf({ username, password }: URL): { authorization?: string } {
+  if (username === "") return {};
+  const login = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  return { authorization: `Basic ${new TextEncoder().encode(login).toBase64()}` };
 }
 
 function samplerOf(env: Env, mistakes: string[]): Sampler {
@@ -201,12 +233,23 @@ function pairsOf(text: string | undefined): Record<string, string> {
   return Object.fromEntries(pairs.filter(([name]) => /^[\x21-\x7e]+$/.test(name)));
 }
 
-/** Omits pairs that are not valid headers. */
-function headersOf(text: string | undefined): Record<string, string> {
-  const usable = Object.entries(pairsOf(text)).filter(([name, value]) =>
-    /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
-  );
-  return Object.fromEntries(usable.map(([name, value]) => [name.toLowerCase(), value]));
+/** Leaves out entries that are not valid headers. The messages do not show them, since they may be secrets. */
+function headersOf(
+  { name, text }: { name: string; text: string },
+  mistakes: string[],
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [i, entry] of listOf(text).entries()) {
+    const [[header, value] = ["", ""]] = Object.entries(pairsOf(entry));
+    if (/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(header) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      headers[header.toLowerCase()] = value;
+    } else {
+      mistakes.push(
+        `${name}: entry ${i + 1} is no header, expected NAME=VALUE with commas between them; it is left out`,
+      );
+    }
+  }
+  return headers;
 }
 
 /** Unchanged if the encoding is invalid. */

@@ -27,6 +27,8 @@ const MOST_BATCH_BYTES = 2 << 20;
 const CLOSE_MS = 3000;
 const REPORT_EVERY_MS = 60_000;
 
+type Kind = "spans" | "measurements";
+
 export interface ExporterOptions {
   env(name: string): string | undefined;
   /** Version of the program. */
@@ -35,7 +37,7 @@ export interface ExporterOptions {
   random(): number;
   log(line: string, level?: "info" | "warn"): void;
   /** Called with what the collector did not accept. */
-  lost(kind: string, count: number): void;
+  lost(kind: Kind, count: number): void;
   /** Runs work whose requests are not traced. */
   untraced<T>(work: () => Promise<T>): Promise<T>;
   proxied: PostOptions["proxied"];
@@ -57,9 +59,11 @@ export class Exporter {
   #start: number;
   #spanTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #metricTimer: ReturnType<typeof setInterval> | undefined;
-  #lost = 0;
-  #reportedAt = -Infinity;
-  #warnedAt = -Infinity;
+  /** By kind of data: lost data that is not logged yet, and the times of the last lines. */
+  readonly #told = {
+    spans: { lost: 0, reportedAt: -Infinity, warnedAt: -Infinity },
+    measurements: { lost: 0, reportedAt: -Infinity, warnedAt: -Infinity },
+  };
 
   constructor(options: ExporterOptions) {
     this.#options = options;
@@ -122,7 +126,7 @@ export class Exporter {
     if (this.spans !== null && this.spans.count > 0) this.#exportSpans();
     clearTimeout(this.#spanTimer);
     // An export without data still shows whether the collector answers.
-    this.#exportMetrics({ evenNone: true });
+    this.#exportMetrics({ last: true });
     const answers = await Promise.all([this.#spanQueue?.close(CLOSE_MS), this.#metricQueue?.close(CLOSE_MS)]);
     return !answers.includes(false);
   }
@@ -134,12 +138,13 @@ export class Exporter {
     this.#spanQueue!.add({ body: this.spans!.take(), count });
   }
 
-  #exportMetrics({ evenNone = false } = {}): void {
+  #exportMetrics({ last = false } = {}): void {
     const { metrics, delta } = this.#settings;
     const points = this.#instruments.reduce((sum, { points }) => sum + points.length, 0);
-    if (metrics === null || (points === 0 && !evenNone)) return;
-    // The values are sums since the start, so nothing is lost if an export is skipped while another one waits.
-    if (!delta && this.#metricQueue!.count > 0) return;
+    if (metrics === null || (points === 0 && !last)) return;
+    // The values are sums since the start, so nothing is lost if an export is skipped while another one waits,
+    // unless it is the last one.
+    if (!delta && !last && this.#metricQueue!.count > 0) return;
     const encode = metrics.protocol === "http/json" ? jsonMetrics : protobufMetrics;
     const now = this.#options.now();
     const body = encode(this.#origin, { instruments: this.#instruments, start: this.#start, now, delta });
@@ -150,7 +155,7 @@ export class Exporter {
     this.#metricQueue!.add({ body, count: points });
   }
 
-  #queue(to: Destination, what: string, path: PostOptions["path"]): Queue {
+  #queue(to: Destination, what: Kind, path: PostOptions["path"]): Queue {
     const { random, untraced, log, proxied } = this.#options;
     const withheld = withheldOf(to);
     const opened = openPost(to, { path, readText: Deno.readTextFileSync, proxied });
@@ -164,27 +169,29 @@ export class Exporter {
     });
   }
 
-  /** Logs lost data, at most once a minute. */
-  #report(count: number, what: string, why: string): void {
+  /** Logs lost data, at most once a minute for each kind. */
+  #report(count: number, what: Kind, why: string): void {
     if (count === 0) return;
-    this.#lost += count;
+    const told = this.#told[what];
+    told.lost += count;
     this.#options.lost(what, count);
     const now = this.#options.now();
-    if (Math.abs(now - this.#reportedAt) < REPORT_EVERY_MS) return;
+    if (Math.abs(now - told.reportedAt) < REPORT_EVERY_MS) return;
     this.#options.log(
-      `telemetry: ${this.#lost} ${what} could not be exported to the collector: ${why}`,
+      `telemetry: ${told.lost} ${what} could not be exported to the collector: ${why}`,
       "warn",
     );
-    this.#reportedAt = now;
-    this.#lost = 0;
+    told.reportedAt = now;
+    told.lost = 0;
   }
 
-  /** Logs what a collector says about data that it accepted, at most once a minute. */
-  #warn(what: string, message: string): void {
+  /** Logs what a collector says about data that it accepted, at most once a minute for each kind. */
+  #warn(what: Kind, message: string): void {
+    const told = this.#told[what];
     const now = this.#options.now();
-    if (Math.abs(now - this.#warnedAt) < REPORT_EVERY_MS) return;
+    if (Math.abs(now - told.warnedAt) < REPORT_EVERY_MS) return;
     this.#options.log(`telemetry: the collector accepts ${what} with a warning: ${message}`, "warn");
-    this.#warnedAt = now;
+    told.warnedAt = now;
   }
 }
 

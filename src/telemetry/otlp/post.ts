@@ -39,6 +39,8 @@ export async function openPost(to: Destination, { path, readText, proxied }: Pos
     "content-type": encoding === "json" ? "application/json" : "application/x-protobuf",
   };
   const url = new URL(to.url);
+  // The login is one of the headers. With `fetch` there would be two.
+  url.username = url.password = "";
   const through = proxied(to.url) ? byFetch(url, certificates) : directly(url, certificates);
   return async (body, signal) => {
     const { status, retryAfterMs: afterMs, body: answer } = await through({ headers, body, signal });
