@@ -104,7 +104,10 @@ function restorePart(part: Part, { originals, open, opened }: Restoring, out: Pa
       out.push(turnedBack(part, originals, 0) as Part);
       return;
     case "sound-delta":
-      // A placeholder may be in several pieces; the complete audio follows.
+    case "live-start":
+    case "live-delta":
+    case "live-event":
+      // A placeholder may be in several pieces; the complete part follows.
       return;
     case "media":
       if (part.transcript === undefined) break;

@@ -129,6 +129,9 @@ export class Collector {
       case "opaque":
         return this.#begin(part.block, part.choice, blockOf(part));
       case "sound-delta":
+      case "live-start":
+      case "live-delta":
+      case "live-event":
         return;
       case "usage":
         this.answer.usage = part.usage;
@@ -196,7 +199,9 @@ export class Collector {
 }
 
 /** The block that a part starts, without what arrives later. */
-function blockOf(part: Extract<Part, { block: number; choice: number }>): Block {
+function blockOf(
+  part: Exclude<Extract<Part, { block: number; choice: number }>, { type: "live-start" }>,
+): Block {
   switch (part.type) {
     case "text-start":
       return { type: "text", text: "", refusal: part.refusal === true, citations: [], extra: part.extra };

@@ -48,6 +48,11 @@ export interface UsedModels {
   beside: readonly { model: string; usage: Usage }[];
 }
 
+/** Whether a part is an event of a run by the provider. */
+export function isLive(part: Part): part is Extract<Part, { type: `live-${string}` }> {
+  return part.type === "live-start" || part.type === "live-delta" || part.type === "live-event";
+}
+
 /** A report of usage. */
 export type UsagePart = Extract<Part, { type: "usage" }>;
 
@@ -117,6 +122,15 @@ export type Part =
   | { type: "search-start"; block: number; choice: number; id: string; query: string; extra?: Extra }
   /** `failed`: the search had no result and is not billed. */
   | { type: "search-end"; block: number; hits: SearchHit[]; failed?: boolean; extra?: Extra }
+  /**
+   * The start of a tool's run by the provider: `value` is the block as it was announced. Its complete part
+   * (`opaque`, `media`, or `search-start`) follows with the same number, so every reader may skip these three.
+   */
+  | { type: "live-start"; block: number; choice: number; format: FormatName; value: Loose }
+  /** A piece of the tool's input. `event`: its type in the format. */
+  | { type: "live-delta"; block: number; event: string; text: string }
+  /** Another event of the run, with its fields. */
+  | { type: "live-event"; block: number; event: string; value: Loose }
   /**
    * A complete block that exists only in its own format; other formats skip it. `late`: fields that arrived
    * after its start, where clients expect them.

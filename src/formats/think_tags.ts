@@ -107,8 +107,10 @@ class TagReader {
     if (block === undefined) {
       block = this.#next++;
       this.#blocks.set(part.block, block);
-      // Fields of the message that have no block are no answer.
-      if ("choice" in part && part.type !== "opaque") this.#other(this.#choice(part.choice), part.type);
+    }
+    // Fields of the message that have no block are no answer.
+    if ("choice" in part && part.type !== "opaque" && part.type !== "live-start") {
+      this.#other(this.#choice(part.choice), part.type);
     }
     this.#out.push({ ...part, block });
   }

@@ -3,6 +3,7 @@ import type { CallerAnswer, CallerChoice, CallerCounts, CallerReading } from "./
 import { envelope } from "./caller_errors.ts";
 import type { TextFrame } from "./sse_text.ts";
 import { count, filled, must, mustText, searches, unique, whole } from "./strict.ts";
+import { readRunEvent } from "../support/live.ts";
 import { list, text, type Wild, wild } from "./wild.ts";
 
 export function responseObject(r: Wild): CallerAnswer {
@@ -188,6 +189,9 @@ export function responseStream(frames: TextFrame[]): CallerReading {
   return responseObject(last);
 }
 
+/** Of items of tools that the provider runs. */
+const SENT = new WeakMap<object, string>();
+
 function itemEvent(type: string, event: Wild, items: OpenItem[]): void {
   must(whole(event.output_index), `output_index of ${type}`);
   const index = event.output_index;
@@ -264,6 +268,7 @@ function itemEvent(type: string, event: Wild, items: OpenItem[]): void {
       open.argumentsDone = true;
       return;
   }
+  if (readRunEvent(type, event, open.item, SENT)) return;
   const [, stem, end] = /^(.*)\.(delta|done)$/.exec(type) ?? [];
   const place = PART_EVENTS[stem];
   must(place !== undefined, `unknown event ${type}`);

@@ -33,8 +33,11 @@ type Open =
   | { kind: "reasoning"; block: number; proof?: Proof }
   /** `input`: from the start event. `pieces`: whether argument deltas arrived. */
   | { kind: "call"; block: number; input: unknown; pieces: boolean }
-  /** Complete only at its end: a search's query and the input of other server tools are streamed as JSON text. */
-  | { kind: "search" | "opaque"; value: Loose; input: string; late: string[] }
+  /**
+   * Complete only at its end: a search's query and the input of other server tools are streamed as JSON text.
+   * `block`: it is announced.
+   */
+  | { kind: "search" | "opaque"; value: Loose; input: string; late: string[]; block?: number }
   | { kind: "done" };
 
 const TEXT = new Set(["type", "text", "citations"]);
@@ -66,7 +69,7 @@ export class MessageReader {
    * without a result (pause, refusal) and a result without a call (the turn after a pause) are kept as they
    * are.
    */
-  readonly #searches = new Map<string, Loose>();
+  readonly #searches = new Map<string, { call: Loose; block?: number }>();
   readonly #usage: Loose = {};
   readonly #end: Loose = {};
   /** Fields of the last events themselves. */
@@ -83,7 +86,7 @@ export class MessageReader {
       case "content_block_delta":
         return this.#delta(this.#place(event.index), object(event.delta), out);
       case "content_block_start":
-        return this.openBlock(indexOf(event.index), object(event.content_block), out);
+        return this.openBlock(indexOf(event.index), object(event.content_block), out, true);
       case "content_block_stop":
         return this.closeBlock(this.#place(event.index), out);
       case "message_start":
@@ -133,16 +136,17 @@ export class MessageReader {
     out.push({ type: "start", ...(model !== undefined && { model }), ...(extra && { extra }) });
   }
 
-  openBlock(index: unknown, value: Loose, out: Part[]): void {
+  /** @param streamed its content follows in deltas */
+  openBlock(index: unknown, value: Loose, out: Part[], streamed = false): void {
     if (!this.#started) this.start({}, out);
     // Some servers omit the end of a block, but no text goes on behind the next one.
     for (const [other, { kind }] of this.#open) {
       if (other === index || kind === "text" || kind === "reasoning") this.closeBlock(other, out);
     }
-    this.#open.set(index, this.#begin(value, out));
+    this.#open.set(index, this.#begin(value, out, streamed));
   }
 
-  #begin(value: Loose, out: Part[]): Open {
+  #begin(value: Loose, out: Part[], streamed = false): Open {
     switch (value.type) {
       case "text": {
         const block = this.#text(extra(value, TEXT), out);
@@ -177,7 +181,14 @@ export class MessageReader {
         this.#searchResult(value, out);
         return { kind: "done" };
       case "server_tool_use":
-        return { kind: value.name === "web_search" ? "search" : "opaque", value, input: "", late: [] };
+      case "mcp_tool_use": {
+        const kind = value.name === "web_search" && value.type === "server_tool_use" ? "search" : "opaque";
+        const block = streamed && !hasInput(value) ? this.#blocks++ : undefined;
+        if (block !== undefined) {
+          out.push({ type: "live-start", block, choice: 0, format: "messages", value });
+        }
+        return { kind, value, input: "", late: [], block };
+      }
       default:
         // Clients cannot read it either.
         if (typeof value.type !== "string") throw brokenAnswer("a block of it has no type");
@@ -204,10 +215,10 @@ export class MessageReader {
 
   #searchResult(value: Loose, out: Part[]): void {
     const id = string(value.tool_use_id) ?? "";
-    const call = this.#searches.get(id);
-    if (!call) return this.#opaque(value, out);
+    const search = this.#searches.get(id);
+    if (!search) return this.#opaque(value, out);
     this.#searches.delete(id);
-    const block = this.#blocks++;
+    const { call, block = this.#blocks++ } = search;
     const query = string(object(call.input).query) ?? "";
     out.push({ type: "search-start", block, choice: 0, id, query, ...extra(call, SERVER_CALL) });
     const failed = !Array.isArray(value.content);
@@ -236,7 +247,11 @@ export class MessageReader {
         if (open.kind === "call") {
           open.pieces = true;
           out.push({ type: "call-delta", block: open.block, text: piece });
-        } else if (open.kind === "search" || open.kind === "opaque") open.input += piece;
+        } else if (open.kind === "search" || open.kind === "opaque") {
+          open.input += piece;
+          if (open.block === undefined) return;
+          out.push({ type: "live-delta", block: open.block, event: "input_json_delta", text: piece });
+        }
         return;
       }
       case "thinking_delta": {
@@ -286,17 +301,22 @@ export class MessageReader {
         }
         out.push({ type: "call-end", block: open.block });
         return;
-      case "search":
-        this.#searches.set(string(open.value.id) ?? "", { ...open.value, input: wholeInput(open) });
+      case "search": {
+        const { block } = open;
+        const call = { ...open.value, input: wholeInput(open) };
+        this.#searches.set(string(open.value.id) ?? "", { call, block });
+        if (block !== undefined) {
+          out.push({ type: "live-event", block, event: "content_block_stop", value: {} });
+        }
         return;
+      }
       case "opaque":
         if (open.input !== "") setLate(open, { input: wholeInput(open) });
-        this.#opaque(open.value, out, open.late);
+        this.#opaque(open.value, out, open.late, open.block);
     }
   }
 
-  #opaque(value: Loose, out: Part[], late: readonly string[] = []): void {
-    const block = this.#blocks++;
+  #opaque(value: Loose, out: Part[], late: readonly string[] = [], block = this.#blocks++): void {
     out.push({
       type: "opaque",
       block,
@@ -319,7 +339,7 @@ export class MessageReader {
     if (!this.#started) throw brokenAnswer("it ended before it began");
     this.stopped = true;
     for (const index of [...this.#open.keys()]) this.closeBlock(index, out);
-    for (const call of this.#searches.values()) this.#opaque(call, out);
+    for (const { call, block } of this.#searches.values()) this.#opaque(call, out, [], block);
     const counted = this.counted();
     if (counted !== null) out.push(counted);
     out.push(decodeFinish(this.#end, this.#event, this.#calls));
@@ -346,6 +366,13 @@ function indexOf(given: unknown): unknown {
 function setLate(open: { value: Loose; late: string[] }, fields: Loose): void {
   open.value = { ...open.value, ...fields };
   for (const name of Object.keys(fields)) if (!open.late.includes(name)) open.late.push(name);
+}
+
+/** The input is complete in the start of the block. */
+function hasInput({ input }: Loose): boolean {
+  return isObject(input)
+    ? Object.keys(input).length > 0
+    : input !== undefined && input !== null && input !== "";
 }
 
 function wholeInput(open: { value: Loose; input: string }): unknown {

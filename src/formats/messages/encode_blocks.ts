@@ -5,8 +5,8 @@
  * such data: as the signature of thinking with text, otherwise as redacted thinking; that of a tool call
  * directly before the call, that of a text directly after it.
  */
-import type { Loose } from "../../exchange/json.ts";
-import type { Part, SearchHit } from "../../exchange/part.ts";
+import { type Loose, string } from "../../exchange/json.ts";
+import type { SearchHit } from "../../exchange/part.ts";
 import { type Extra, extraOf, type Prompt } from "../../exchange/prompt.ts";
 import type { Proof, Seal } from "../../exchange/proof.ts";
 
@@ -77,6 +77,13 @@ export function searchBlock(search: { id: string; extra?: Extra }, input: Loose)
   };
 }
 
+/** The start of a block whose input is streamed. */
+export function liveBlock(value: Loose): Loose {
+  const block = wholeBlock({ ...value, input: {} });
+  const isSearch = value.type === "server_tool_use" && value.name === "web_search";
+  return isSearch ? { ...block, id: searchId(string(value.id) ?? "") } : block;
+}
+
 /** The block with results of a search, or its error. */
 export function searchResultBlock(
   id: string,
@@ -132,13 +139,3 @@ export function withoutLate(block: Loose, late: readonly string[]): { start: Loo
   }
   return { start, brought };
 }
-
-/** Parts that end their block. */
-export const ENDS: ReadonlySet<Part["type"]> = new Set<Part["type"]>([
-  "text-end",
-  "reasoning-end",
-  "call-end",
-  "media",
-  "search-start",
-  "opaque",
-]);

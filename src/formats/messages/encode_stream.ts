@@ -21,8 +21,8 @@ import {
   carried,
   comesBackAnywhere,
   dlpDetails,
-  ENDS,
   freeformInput,
+  liveBlock,
   messageId,
   proofBlock,
   searchBlock,
@@ -37,6 +37,15 @@ import { encodeCitation } from "./citations.ts";
 import { encodeFailure } from "./failure.ts";
 import { encodeFinish, type Ending } from "./finish.ts";
 import { encodeMedia } from "./media.ts";
+import {
+  type Blocked,
+  isEnd,
+  isFreeform,
+  NO_OBJECT,
+  type Pending,
+  pendingOf,
+  UNKNOWN,
+} from "./pending_block.ts";
 import { encodeUsage, noUsageYet, saidOfRequest } from "./usage.ts";
 
 export const KEEP_ALIVE = eventFrame("ping", '{"type": "ping"}');
@@ -69,31 +78,6 @@ const encoder = new TextEncoder();
 const DELTA_END = "}}\n\n";
 const DELTA_END_BYTES = encoder.encode(DELTA_END);
 
-type Blocked = Extract<Part, { block: number }>;
-type Start = Extract<Blocked, { choice: number }>;
-
-/** A block that is not completely written. */
-interface Pending {
-  start: Start;
-  /** Parts that wait for the preceding block; none for the current block. */
-  waiting: Blocked[];
-  ended: boolean;
-  /** Whether its `content_block_start` was written. */
-  opened: boolean;
-  /** Reasoning: the section of the last delta. A call: 0 once its arguments are streamed. */
-  section: number;
-  /** Arguments that are not streamed. */
-  input: string;
-}
-
-/** State of a call's arguments: only white space so far, or not an object. */
-const UNKNOWN = -1;
-const NO_OBJECT = -2;
-
-function isFreeform(start: Start): boolean {
-  return start.type === "call-start" && start.kind === "custom";
-}
-
 class Writer {
   readonly #context: EncodeAnswer;
   #out = "";
@@ -114,6 +98,8 @@ class Writer {
   #service: Extra | undefined;
   /** Ids of current searches, by block. */
   readonly #searching = new Map<number, string>();
+  /** Announced blocks whose complete part has not come. */
+  readonly #live = new Set<number>();
   #ending: Ending = { reason: "stop" };
   readonly #textLast: boolean;
   /** Index of a text that has ended, whose stop event waits for a proof after it, at most until the end of the batch. */
@@ -175,15 +161,20 @@ class Writer {
       // The format has one choice.
       if (part.choice !== 0) return;
       if (part.type === "search-start") this.#searching.set(part.block, part.id);
-      const pending = { start: part, waiting: [], ended: false, opened: false, section: UNKNOWN, input: "" };
-      this.#pending.set(part.block, pending);
-      this.#queue.push(pending);
+      // The complete part of an announced block only ends it.
+      if (!this.#live.delete(part.block)) {
+        if (part.type === "live-start" && part.format !== "messages") return;
+        if (part.type === "live-start") this.#live.add(part.block);
+        const pending = pendingOf(part);
+        this.#pending.set(part.block, pending);
+        this.#queue.push(pending);
+      }
     }
     const pending = this.#pending.get(part.block);
     if (!pending) return;
     if (pending === this.#current) this.#write(pending, part);
     else pending.waiting.push(part);
-    if (ENDS.has(part.type)) {
+    if (isEnd(part)) {
       pending.ended = true;
       this.#pending.delete(part.block);
     }
@@ -299,11 +290,20 @@ class Writer {
         this.#wholeText(encodeMedia(part.mediaType, part.data));
         if (part.proof) this.#proof(part.proof);
         return;
+      case "live-start":
+        return this.#open(pending, liveBlock(part.value), "input_json_delta", "partial_json");
+      case "live-delta":
+        this.#out += this.#prefix + JSON.stringify(part.text) + DELTA_END;
+        return;
+      case "live-event":
+        return this.#close();
       case "search-start":
+        if (pending.opened) return this.#close();
         this.#open(pending, searchBlock(part, {}), "input_json_delta", "partial_json");
         this.#input({ query: part.query });
         return this.#close();
       case "opaque":
+        if (pending.opened) return this.#close();
         if (part.format === "messages") this.#opaque(wholeBlock(part.value), part.late ?? []);
         return;
     }

@@ -10,10 +10,11 @@ import { UnusedNames } from "../../exchange/unused_names.ts";
 import { count } from "../../exchange/usage.ts";
 import { argumentText, brokenAnswer } from "../failures/decode_failure.ts";
 import { decodeCitation } from "./citations.ts";
-import { callStart, imagePart, isSearch, messageFields, nameOf } from "./decode_items.ts";
-import { idOf, isOther, lateFields, lateProof, otherPart, searchParts } from "./decode_items.ts";
-import { besideOf, indexOf, isCall, isRead, partsOf, repeatedText, restOf } from "./decode_state.ts";
-import { sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
+import { callStart, messageFields, nameOf } from "./decode_items.ts";
+import { idOf, isOther, lateFields, lateProof, otherPart, wholeParts } from "./decode_items.ts";
+import { isLive, livePart } from "./decode_live.ts";
+import { besideOf, CALL, indexOf, isCall, isRead, kindOf, partsOf } from "./decode_state.ts";
+import { repeatedText, restOf, sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { proofOf } from "./proofs.ts";
 
@@ -60,6 +61,25 @@ export class ItemReader {
     this.#slots.set(index, slot);
     if (slot.type === "reasoning") this.#waiting.push(slot);
     else if (isCall(slot) && item.name && item.call_id) this.#startCall(slot);
+  }
+
+  /** A streamed item that starts. */
+  announced(at: number, item: Loose): void {
+    const index = this.#placeOf(at, item.type);
+    if (this.#slots.has(index)) return;
+    this.added(index, item);
+    const slot = this.#slots.get(index)!;
+    if (!isLive(slot)) return;
+    slot.block = this.#open();
+    this.emit({ type: "live-start", block: slot.block, choice: 0, format: "responses", value: item });
+  }
+
+  /** An event of a tool that the provider runs. */
+  live(event: string, fields: Loose): void {
+    const slot = this.#slots.get(count(fields.output_index));
+    if (!slot || slot.ended || !isLive(slot) || slot.block < 0) return;
+    const part = livePart(slot, event, fields);
+    if (part) this.emit(part);
   }
 
   done(at: number, item: Loose): void {
@@ -363,32 +383,17 @@ export class ItemReader {
         if (slot.block < 0) this.#rest(slot, slot.held);
         this.emit({ type: "call-end", block: slot.block });
         return;
-      case "web_search_call":
-        return this.#search(slot.item);
-      case "image_generation_call":
-        return this.emit(imagePart(slot.item, this.#open()));
       case "":
         return;
       default:
         // An opaque item must have the announced type.
-        if (slot.item.type !== slot.type) throw brokenAnswer("an item of its output changed its kind");
-        this.emit({ type: "opaque", block: this.#open(), choice: 0, format: "responses", value: slot.item });
+        if (!isRead(slot) && slot.item.type !== slot.type) {
+          throw brokenAnswer("an item of its output changed its kind");
+        }
+        for (const part of wholeParts(slot.type, slot.item, slot.block < 0 ? this.#open() : slot.block)) {
+          if (part.type === "search-start") this.searches++;
+          this.emit(part);
+        }
     }
   }
-
-  #search(item: Loose): void {
-    const block = this.#open();
-    if (!isSearch(item)) {
-      return this.emit({ type: "opaque", block, choice: 0, format: "responses", value: item });
-    }
-    this.searches++;
-    for (const part of searchParts(item, block)) this.emit(part);
-  }
-}
-
-const CALL = "call";
-
-/** Items of one kind are told apart by their order. */
-function kindOf(item: { type?: unknown }): string {
-  return isCall(item) ? CALL : String(item.type);
 }

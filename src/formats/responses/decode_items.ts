@@ -49,7 +49,7 @@ export function isOther({ type }: Loose): boolean {
 
 /** Such a part, as a message of its own. */
 export function otherPart({ id: _, content: __, ...item }: Loose, part: Loose, block: number): Part {
-  return { type: "opaque", block, choice: 0, format: "responses", value: { ...item, content: [part] } };
+  return opaque({ ...item, content: [part] }, block);
 }
 
 /** Those of a message, and of one of its parts as `part`. */
@@ -81,14 +81,24 @@ export function callStart(item: Loose, type: string, block: number, id: string):
   };
 }
 
+/** The parts of an item that arrives complete, or is decoded only when it is. */
+export function wholeParts(type: string, item: Loose, block: number): Part[] {
+  if (type === "image_generation_call") return [imagePart(item, block)];
+  return type === "web_search_call" && isSearch(item) ? searchParts(item, block) : [opaque(item, block)];
+}
+
+function opaque(value: Loose, block: number): Part {
+  return { type: "opaque", block, choice: 0, format: "responses", value };
+}
+
 /** Whether an item is a search. Opening pages and finding text in them are not representable in other formats. */
-export function isSearch(item: Loose): boolean {
+function isSearch(item: Loose): boolean {
   const { type } = object(item.action);
   return type === undefined || type === "search";
 }
 
 /** A search by the provider. */
-export function searchParts(item: Loose, block: number): Part[] {
+function searchParts(item: Loose, block: number): Part[] {
   const action = object(item.action);
   const query = string(action.query) ?? string(array(action.queries)[0]) ?? string(item.arguments) ?? "";
   const hits = array(action.sources).map(object).flatMap(({ url, title }): SearchHit[] =>
@@ -102,9 +112,9 @@ export function searchParts(item: Loose, block: number): Part[] {
 }
 
 /** A generated image; without its data, the item as it is. */
-export function imagePart(item: Loose, block: number): Part {
+function imagePart(item: Loose, block: number): Part {
   const data = string(item.result);
-  if (!data) return { type: "opaque", block, choice: 0, format: "responses", value: item };
+  if (!data) return opaque(item, block);
   const mediaType = `image/${string(item.output_format) ?? "png"}`;
   const { result: _, ...fields } = item;
   return { type: "media", block, choice: 0, mediaType, data, extra: { format: "responses", fields } };

@@ -65,6 +65,13 @@ export function isCall({ type }: { type?: unknown }): boolean {
   return type === "function_call" || type === "custom_tool_call";
 }
 
+export const CALL = "call";
+
+/** Items of one kind are told apart by their order. */
+export function kindOf(item: { type?: unknown }): string {
+  return isCall(item) ? CALL : String(item.type);
+}
+
 /** Item types with data that the vocabulary has. */
 const READ: ReadonlySet<string> = new Set([
   "message",

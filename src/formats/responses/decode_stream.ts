@@ -72,7 +72,7 @@ class ResponsesStream implements StreamDecoder {
       case "response.refusal.delta":
         return items.textDelta(event, "refusal");
       case "response.output_item.added":
-        return items.added(indexOf(event), object(event.item));
+        return items.announced(indexOf(event), object(event.item));
       case "response.output_item.done":
         return items.done(indexOf(event), object(event.item));
       case "response.content_part.added":
@@ -98,6 +98,8 @@ class ResponsesStream implements StreamDecoder {
       case "response.completed":
       case "response.incomplete":
         return this.#finish(object(event.response), type);
+      default:
+        return items.live(type, event);
     }
   }
 

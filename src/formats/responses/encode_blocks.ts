@@ -16,6 +16,7 @@ import type { EncodeAnswer } from "../format.ts";
 import { clientItem } from "./client_tools.ts";
 import { type Emit, OutputList, place } from "./encode_items.ts";
 import { ResponseObject, suffixOf } from "./encode_response.ts";
+import { RunWriter } from "./encode_runs.ts";
 import { MessageWriter } from "./encode_text_blocks.ts";
 import { cutBy } from "./finish.ts";
 import { provenFields } from "./proofs.ts";
@@ -57,20 +58,14 @@ interface TypedState {
   pieces: string[];
 }
 
-interface SearchState {
-  type: "search";
-  index: number;
-  id: string;
-  query: string;
-}
-
 export class ResponseWriter {
   readonly #context: EncodeAnswer;
   readonly #emit: Emit | null;
   readonly #response: ResponseObject;
   readonly #list: OutputList;
   readonly #messages: MessageWriter;
-  readonly #blocks = new Map<number, ReasoningState | LateState | CallState | TypedState | SearchState>();
+  readonly #runs: RunWriter;
+  readonly #blocks = new Map<number, ReasoningState | LateState | CallState | TypedState>();
   #started = false;
   #usage: Usage | null = null;
   #usageExtra: Extra | undefined;
@@ -84,6 +79,7 @@ export class ResponseWriter {
     this.#response = new ResponseObject(context);
     this.#list = new OutputList(suffixOf(context.id), emit ?? undefined);
     this.#messages = new MessageWriter(this.#list);
+    this.#runs = new RunWriter(this.#list, this.#messages);
   }
 
   /** Whether the caller has received the start of the response. */
@@ -119,14 +115,22 @@ export class ResponseWriter {
       case "call-end":
         return this.#callEnd(part.block);
       case "search-start":
-        return this.#searchStart(part.block, part.id, part.query);
+        return this.#runs.searchStart(part.block, part.id, part.query);
       case "search-end":
-        return this.#searchEnd(part.block, part.hits.map((h) => h.url), part.failed === true);
+        return this.#runs.searchEnd(part.block, part.hits.map((h) => h.url), part.failed === true);
       case "media":
-        return this.#media(part);
+        if (part.proof) this.#carry(part.proof);
+        return this.#runs.media(part);
       case "opaque":
-        if (part.format === "responses") this.#whole(part.value, "item");
+        if (part.format === "responses") this.#runs.whole(part.value, "item", part.block);
         return;
+      case "live-start":
+        if (part.format === "responses") this.#runs.announce(part.block, part.value);
+        return;
+      case "live-delta":
+        return this.#runs.event(part.block, part.event, { delta: part.text });
+      case "live-event":
+        return this.#runs.event(part.block, part.event, part.value);
       case "usage":
         this.#usage = part.usage;
         this.#usageExtra = part.extra;
@@ -144,6 +148,7 @@ export class ResponseWriter {
     if (!this.#started) this.#start();
     this.#messages.endAll();
     for (const block of [...this.#blocks.keys()]) this.#endBlock(block);
+    this.#runs.endAll();
     const reason = this.#end?.reason ?? "stop";
     if (reason === "refusal" && !this.#messages.refused) {
       this.#messages.say(this.#end?.explanation ?? "The model declined to answer.", true);
@@ -170,7 +175,9 @@ export class ResponseWriter {
 
   /** The last event of an interrupted answer: completed items, and the error. */
   fail(error: Loose): void {
-    const output = this.#list.items.filter((item) => item.status !== "in_progress");
+    const output = this.#list.items.filter((item, i) =>
+      item.status !== "in_progress" && !this.#runs.isOpen(i)
+    );
     const response = this.#response.object({ status: "failed", output, usage: this.#usageNow(), error });
     this.#emit?.("response.failed", `"response":${JSON.stringify(response)}}`);
   }
@@ -188,13 +195,6 @@ export class ResponseWriter {
     this.#emit("response.in_progress", fields);
   }
 
-  /** An item that arrives complete. */
-  #whole(item: Loose, prefix: string): void {
-    this.#messages.leave();
-    const whole = { ...item, id: this.#list.id(prefix, item.id) };
-    this.#list.done(this.#list.add(whole), whole);
-  }
-
   #endBlock(block: number): void {
     switch (this.#blocks.get(block)?.type) {
       case "reasoning":
@@ -202,8 +202,6 @@ export class ResponseWriter {
       case "call":
       case "typed":
         return this.#callEnd(block);
-      case "search":
-        return this.#searchEnd(block, [], true);
     }
   }
 
@@ -327,7 +325,7 @@ export class ResponseWriter {
     this.#blocks.delete(block);
     const text = pieces.join("");
     const made = clientItem(typed, callId, text);
-    if (made !== undefined) return this.#whole(made.item, made.prefix);
+    if (made !== undefined) return this.#runs.whole(made.item, made.prefix);
     this.#callStart({ type: "call-start", block, choice: 0, id: callId, name, kind: "function" });
     if (text !== "") this.#callDelta(block, text);
     this.#callEnd(block);
@@ -355,32 +353,6 @@ export class ResponseWriter {
     const item = { ...state.item, status: "completed", [state.custom ? "input" : "arguments"]: text };
     this.#list.hold(state.index, item, state.custom ? "" : received);
   }
-
-  #searchStart(block: number, given: string, query: string): void {
-    this.#messages.leave();
-    const id = this.#list.id("ws", given);
-    const index = this.#list.add(searchItem(id, "in_progress", query, []));
-    this.#blocks.set(block, { type: "search", index, id, query });
-  }
-
-  #searchEnd(block: number, urls: readonly string[], failed: boolean): void {
-    const state = this.#blocks.get(block);
-    if (state?.type !== "search") return;
-    this.#blocks.delete(block);
-    this.#list.done(state.index, searchItem(state.id, failed ? "failed" : "completed", state.query, urls));
-  }
-
-  /** An image is a separate item; there is no item for audio, so its transcript becomes text. */
-  #media(part: Extract<Part, { type: "media" }>): void {
-    if (part.proof) this.#carry(part.proof);
-    const own = extraOf(part.extra, "responses");
-    if (own || part.mediaType.startsWith("image/")) {
-      const output_format = part.mediaType.slice(part.mediaType.indexOf("/") + 1);
-      const made = { type: "image_generation_call", status: "completed", output_format };
-      return this.#whole({ ...(own ?? made), result: part.data }, "ig");
-    }
-    if (part.transcript !== undefined) this.#messages.say(part.transcript, false);
-  }
 }
 
 function sectionPlace(state: ReasoningState): string {
@@ -390,10 +362,4 @@ function sectionPlace(state: ReasoningState): string {
 
 function reasoningItem(id: string, status: string, summary: readonly string[]): Loose {
   return { id, type: "reasoning", status, summary: summary.map((text) => ({ type: "summary_text", text })) };
-}
-
-function searchItem(id: string, status: string, query: string, urls: readonly string[]): Loose {
-  const sources = urls.map((url) => ({ type: "url", url }));
-  // Python clients treat unknown item types as messages, and iterate over `content`.
-  return { type: "svc:web_search", id, status, content: [], action: { type: "search", query, sources } };
 }

@@ -18,7 +18,7 @@ const MOST_SHOWN = 12;
 const LONG = 64;
 const WITHHELD = "[withheld]";
 
-type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" }>;
+type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" | "live-delta" }>;
 
 interface Open {
   /** The last delta; text that is held back is sent in a delta of the same kind. */
@@ -87,14 +87,18 @@ export class SplitSecrets {
           break;
         case "text-delta":
         case "reasoning-delta":
-        case "call-delta": {
+        case "call-delta":
+        case "live-delta": {
           const text = this.#pass(part);
           if (text === part.text) break;
           out ??= batch.slice(0, i);
           if (text !== "") out.push(withText(part, text));
           continue;
         }
-        case "opaque": {
+        case "opaque":
+        case "live-event": {
+          const rest = this.#close(part.block);
+          if (rest !== null) (out ??= batch.slice(0, i)).push(rest);
           // Its texts may be joined from pieces, too.
           const value = withoutSecrets(part.value, this.#secrets);
           if (value === part.value) break;
@@ -103,7 +107,9 @@ export class SplitSecrets {
         }
         case "text-end":
         case "reasoning-end":
-        case "call-end": {
+        case "call-end":
+        case "media":
+        case "search-start": {
           const rest = this.#close(part.block);
           if (rest === null) break;
           (out ??= batch.slice(0, i)).push(rest);

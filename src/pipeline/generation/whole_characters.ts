@@ -7,7 +7,7 @@
  */
 import type { Part } from "../../exchange/part.ts";
 
-type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" }>;
+type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" | "live-delta" }>;
 
 export class WholeCharacters {
   /** First halves at the end of a delta, by block. */
@@ -25,7 +25,8 @@ export class WholeCharacters {
       switch (part.type) {
         case "text-delta":
         case "reasoning-delta":
-        case "call-delta": {
+        case "call-delta":
+        case "live-delta": {
           const whole = this.#whole(part);
           if (whole === null) parts.splice(i--, 1);
           else if (whole !== part) parts[i] = whole;
@@ -33,7 +34,11 @@ export class WholeCharacters {
         }
         case "text-end":
         case "reasoning-end":
-        case "call-end": {
+        case "call-end":
+        case "live-event":
+        case "opaque":
+        case "media":
+        case "search-start": {
           const half = this.#take(part.block);
           if (half !== undefined) parts.splice(i++, 0, { ...half, text: "\ufffd" });
         }

@@ -105,6 +105,7 @@ export class Line {
       case "search-start":
       case "media":
       case "opaque":
+      case "live-start":
         await this.#clearOthers(null, "plain");
         break;
       case "text-delta":

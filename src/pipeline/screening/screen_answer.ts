@@ -11,7 +11,7 @@ import { type JudgedPart, judgeFailure, judgePart } from "../../dlp/answer_field
 import type { Finding } from "../../dlp/scan.ts";
 import { Failure } from "../../exchange/failure.ts";
 import type { FormatName } from "../../exchange/format_name.ts";
-import type { Part } from "../../exchange/part.ts";
+import { isLive, type Part } from "../../exchange/part.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { Deadline, Ticker } from "../../timing/ticker.ts";
 import { Line } from "./answer_line.ts";
@@ -228,6 +228,11 @@ class AnswerScreen {
         this.#said.take(part);
         const line = this.#lineFor(part);
         if (line?.refused) continue;
+        if (isLive(part)) {
+          // The complete part is screened.
+          if (alert) await line?.take(part, this.#guard.ticker.lately);
+          continue;
+        }
         const shown = shownTo(this.#guard.format, part);
         const judging = shown && judgePart(shown, this.#guard.rules);
         const judged = judging === null ? shown ?? part : this.#judged(await judging, line);

@@ -19,6 +19,7 @@ import {
   fold,
   framesOf,
 } from "./support.ts";
+import { withoutLive } from "../../support/live.ts";
 import { sharedTest } from "../../support/shared.ts";
 
 const all = exchanges();
@@ -149,7 +150,8 @@ function compare(id: string, message: Loose, parts: readonly Part[]): void {
 }
 
 /** Every block is begun once, ended before the finish, and numbered by itself. */
-function checkParts(id: string, parts: readonly Part[]): void {
+function checkParts(id: string, all: readonly Part[]): void {
+  const parts = withoutLive(all);
   assertEquals(parts.filter((p) => p.type === "start").length, 1, id);
   assertEquals(parts[0].type, "start", id);
   assertEquals(parts.at(-1)?.type, "finish", id);

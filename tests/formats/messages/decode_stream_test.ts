@@ -221,7 +221,8 @@ Deno.test("a compaction that failed, and the input of another server tool, reach
     { type: "compaction_delta", content: null, encrypted_content: null },
     { type: "compaction", content: "whole", signature: "c2ln" },
     { caller, type: "server_tool_use", id: "srvtoolu_1", name: "tool_search_tool_regex", input: {} },
-    { type: "input_json_delta", partial_json: '{"pattern":"^a"}' },
+    { type: "input_json_delta", partial_json: '{"pattern":' },
+    { type: "input_json_delta", partial_json: '"^a"}' },
     { caller, type: "server_tool_use", id: "srvtoolu_2", name: "advisor", input: {} },
   ]);
 });

@@ -5,8 +5,10 @@ import type { Block } from "../../../src/exchange/answer.ts";
 import { collect } from "../../../src/exchange/answer.ts";
 import { Failure } from "../../../src/exchange/failure.ts";
 import type { Loose } from "../../../src/exchange/json.ts";
+import type { Part } from "../../../src/exchange/part.ts";
 import { responses } from "../../../src/formats/responses/mod.ts";
 import { added, completed, created, decodeEvents, delta, done, exchanges } from "./support.ts";
+import { withoutLive } from "../../support/live.ts";
 import { sharedTest } from "../../support/shared.ts";
 
 /** Blocks without what only this format reads. */
@@ -285,7 +287,8 @@ sharedTest(
   },
 );
 
-function checkParts(parts: readonly { type: string; block?: number }[]): void {
+function checkParts(all: readonly Part[]): void {
+  const parts: readonly { type: string; block?: number }[] = withoutLive(all);
   const open = new Set<number>();
   const seen = new Set<number>();
   for (const { type, block } of parts) {

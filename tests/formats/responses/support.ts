@@ -8,6 +8,7 @@ import type { Proof } from "../../../src/exchange/proof.ts";
 import type { DecodeRequest, EncodeAnswer, EncodeRequest, Frame } from "../../../src/formats/format.ts";
 import { responses } from "../../../src/formats/responses/mod.ts";
 import { FrameReader } from "../../../src/formats/wire/sse.ts";
+import { readRunEvent } from "../../support/live.ts";
 import { readRecordings } from "../../support/recordings.ts";
 
 export interface Exchange {
@@ -185,6 +186,8 @@ export function checkStream(events: readonly WireEvent[]): { folded: Loose[]; re
   return { folded: items.map((item) => item.item), response };
 }
 
+const SENT = new WeakMap<object, string>();
+
 function checkInside(
   name: string,
   data: Loose,
@@ -239,7 +242,9 @@ function checkInside(
       need(data.input === open.args, "another input at its end");
       return;
     default:
-      throw new Error(`illegal stream: unknown event ${name}`);
+      if (!readRunEvent(name, data, open.item, SENT)) {
+        throw new Error(`illegal stream: unknown event ${name}`);
+      }
   }
 }
 
