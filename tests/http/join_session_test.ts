@@ -60,6 +60,31 @@ Deno.test("the same request of the same session joins, and one that failed runs 
   await provider.close();
 });
 
+Deno.test("a request whose attempts have all failed runs anew, however many they were", async () => {
+  let fails = true;
+  const provider = loopbackProvider((_, nth) => {
+    const frames = SCRIPTS["openai-chat"].frames({ text: "Whole answer." }, nth);
+    return sseResponse(fails ? frames.slice(0, 2) : frames);
+  });
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } });
+  const ask = async () => {
+    const response = await gateway.post("/v1/chat/completions", BODY, {
+      headers: { ...JOINS, session_id: "s1" },
+    });
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  };
+  const attempts = 53;
+  for (let i = 0; i < attempts; i++) assertEquals((await ask()).status, 200, `attempt ${i}`);
+  assertEquals(provider.seen.length, attempts);
+  fails = false;
+  const { status, text, headers } = await ask();
+  assertEquals([status, /\[DONE\]/.test(text)], [200, true]);
+  // It can be resumed like any other.
+  assertEquals(Number(headers.get("x-svc-resume")) > 0, true);
+  await gateway.close();
+  await provider.close();
+});
+
 /** Asks for what the same session has asked for before, which has ended. */
 async function repeatCode(
   find: () => Promise<unknown>,

@@ -26,6 +26,8 @@ const LONGEST_CLAIM = 255;
 /** Attempts to join: the claim may be released between lookup and join. */
 const ATTEMPTS = 4;
 
+type Asking = Parameters<Resumption["claim"]>[0];
+
 export interface AskedToKeep {
   key: Key;
   formatName: CallerFormatName;
@@ -72,10 +74,7 @@ export async function keeping(
   if (text === null && session === null && !streamed) return null;
   const resumption = await state.resumption();
   const asking = { id, keyId: key.id, format: formatName, streamed, keepMs };
-  if (text === null && session === null) {
-    const live = resumption.begin(asking);
-    return live === null ? UNKEPT : new Kept(live, context);
-  }
+  if (text === null && session === null) return unclaimed(context, resumption, asking);
   const whole = await asked.run(requestDigest(context, body));
   if (text === null) {
     return await joinInSession(context, { resumption, asking, key, session: session!, whole });
@@ -100,7 +99,13 @@ function sessionThatJoins(request: RequestContext["request"], body: unknown): st
   return labelsOf((name) => request.headers.get(name), body)?.session ?? null;
 }
 
-/** How many earlier attempts of a request may have failed; agents stop much earlier. */
+/** A stream that can be resumed, but is not joined by other requests. */
+function unclaimed(context: RequestContext, resumption: Resumption, asking: Asking): Keeping {
+  const live = resumption.begin(asking);
+  return live === null ? UNKEPT : new Kept(live, context);
+}
+
+/** How many failed attempts of a request are looked up. If all have failed, the next one runs and is not joined. */
 const MOST_REPEATS = 50;
 
 /**
@@ -111,14 +116,15 @@ async function joinInSession(
   context: RequestContext,
   { resumption, asking, key, session, whole }: {
     resumption: Resumption;
-    asking: Parameters<Resumption["claim"]>[0];
+    asking: Asking;
     key: Key;
     session: string;
     whole: string;
   },
-): Promise<Keeping | Response> {
-  let attempts = 0;
-  for (let repeat = 0; repeat < MOST_REPEATS && attempts < ATTEMPTS;) {
+): Promise<Keeping | Response | null> {
+  let repeat = 0;
+  for (let attempts = 0; attempts < ATTEMPTS;) {
+    if (repeat === MOST_REPEATS) return asking.streamed ? unclaimed(context, resumption, asking) : null;
     // Header values cannot contain a line break, so this cannot collide with a caller's key.
     const text = `session\n${session}\n${whole}\n${repeat}`;
     const claim = await resumption.claim(asking, { text, request: whole }).catch(noClaim);
