@@ -9,6 +9,7 @@ export type SpendPeriod = "day" | "week" | "month" | "total";
 export interface StoredKey {
   id: string;
   name: string;
+  /** The key's own account. An account of its team has priority. */
   account: string;
   accessPolicy: string | null;
   dlpPolicy: string | null;

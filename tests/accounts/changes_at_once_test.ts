@@ -140,4 +140,48 @@ onBothEngines(({ name, place }) => {
     await a.changeTeam("red", { account: null });
     assertEquals((await a.getKey("cd")).account, "acme");
   });
+
+  test(
+    "a key without an account of its own pays from its team's, else from default, wherever it came from",
+    async (a, b) => {
+      for (const name of ["first", "second", "third"]) await a.createAccount({ name, credits: null });
+      await a.createTeam({ name: "red", account: "first" });
+      await a.createTeam({ name: "blue", account: "third" });
+      await a.createTeam({ name: "none" });
+      await a.createKey({ name: "follows", team: "red" });
+      await a.createKey({ name: "null", team: "red", account: null });
+      await a.createKey({ name: "own", team: "red", account: "first" });
+      const accounts = () =>
+        Promise.all(["follows", "null", "own"].map(async (name) => (await b.getKey(name)).account));
+      assertEquals(await accounts(), ["first", "first", "first"]);
+      await a.changeTeam("red", { account: "second" });
+      assertEquals(await accounts(), ["second", "second", "second"]);
+      await a.changeTeam("red", { account: null });
+      assertEquals(await accounts(), ["default", "default", "first"]);
+
+      // A team through which a key passes leaves nothing behind.
+      for (const team of ["blue", "none", "blue", null]) {
+        for (const name of ["follows", "null", "own"]) await a.patchKey(name, { team });
+        assertEquals(
+          await accounts(),
+          team === "blue" ? ["third", "third", "third"] : ["default", "default", "first"],
+          `in team ${team}`,
+        );
+      }
+
+      // Null gives up the key's own account, and another one is named only where no team has one.
+      await a.patchKey("own", { account: null });
+      await a.patchKey("follows", { account: "second" });
+      assertEquals(await accounts(), ["second", "default", "default"]);
+      await a.patchKey("follows", { team: "blue", account: "third" });
+      await a.patchKey("null", { team: "blue", account: null });
+      assertEquals(
+        await codeOf(() => a.patchKey("own", { team: "blue", account: "second" })),
+        "validation_error",
+      );
+      assertEquals(await codeOf(() => a.patchKey("null", { account: "second" })), "validation_error");
+      await a.changeTeam("blue", { account: null });
+      assertEquals(await accounts(), ["third", "default", "default"]);
+    },
+  );
 });

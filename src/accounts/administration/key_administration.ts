@@ -67,14 +67,14 @@ export class KeyAdministration {
     const team = this.#teamNamed(written.team);
     const key: StoredKey = {
       ...written,
-      account: written.account ?? team?.account ?? DEFAULT_ACCOUNT,
+      account: written.account ?? DEFAULT_ACCOUNT,
       id: newId("key_"),
       created: clock.now(),
       revokedAt: null,
       member: member ?? null,
     };
     this.#checkName(key.name);
-    await this.#checkAccount(key.account, team);
+    if (written.account !== null) await this.#checkAccount(written.account, team);
     const secret = newSecret();
     const mostOfMember = member === undefined ? undefined : configured.members.keys;
     await refusingConflicts(
@@ -137,14 +137,13 @@ export class KeyAdministration {
       changed.team === undefined ? before.team : changed.team,
       changed.team !== undefined,
     );
-    const chooses = changed.account !== undefined || changed.team !== undefined;
-    if (chooses) await this.#checkAccount(this.#accountOf(changed, before, team), team);
-    const { sessionLimit, ...others } = changed;
+    if (changed.account) await this.#checkAccount(changed.account, team);
+    const { sessionLimit, account, ...others } = changed;
     const key = await this.#save(before.id, (now) => ({
       ...now,
       ...others,
       ...(sessionLimit !== undefined && { sessionLimit: sessionLimitOf(sessionLimit, now.sessionLimit) }),
-      account: chooses ? this.#accountOf(changed, now, team) : now.account,
+      account: account === undefined ? now.account : account ?? DEFAULT_ACCOUNT,
     }), changed.team === undefined ? {} : conditionOf(team));
     if (changed.spendLimit !== undefined && changed.spendLimit !== null) {
       const { sync, clock } = this.#options;
@@ -234,24 +233,7 @@ export class KeyAdministration {
     return null;
   }
 
-  /**
-   * The account of a key whose account or team changes. If both are null, the account follows the team again.
-   *
-   * @param before the key before the change
-   * @param team its team after the change
-   */
-  #accountOf(
-    changed: Pick<Partial<KeyInput>, "account">,
-    before: Pick<StoredKey, "account" | "team">,
-    team: Team | null,
-  ): string {
-    if (changed.account) return changed.account;
-    if (team !== null && team.account !== null) return team.account;
-    return changed.account === null
-      ? DEFAULT_ACCOUNT
-      : this.#teamNamed(before.team, false)?.account ?? before.account;
-  }
-
+  /** @param name the account that the request names for the key itself, which is used while its team has none */
   async #checkAccount(name: string, team: Team | null): Promise<void> {
     const { configured, store } = this.#options;
     if (team !== null && team.account !== null && team.account !== name) {

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { FREE, POOR, RICH, TEAMS } from "./config.ts";
 import type { Driver } from "./driver.ts";
-import { accountOf, dollars, type Key, type Limit, type Period, pico, startOf } from "./model.ts";
+import { dollars, type Key, type Limit, type Period, pico, startOf } from "./model.ts";
 
 const LARGE = ["30000", "200000", "2000000"];
 const SMALL = ["0.004", "0.02", "0.1"];
@@ -87,7 +87,9 @@ export class Changes {
     // A key in the file names no team of the store.
     const team = !inFile && driver.chance(0.5) ? driver.pick(TEAMS) : null;
     const ofTeam = team === null ? undefined : driver.teamAccounts.get(team);
-    const account = ofTeam ?? driver.pick([LARGE === SIZES[model] ? RICH : POOR, FREE]);
+    const account = ofTeam === undefined
+      ? driver.pick([LARGE === SIZES[model] ? RICH : POOR, FREE])
+      : driver.pick([ofTeam, null]);
     const limits = this.#limitsOf(model);
     const fields = { account, team, ...this.#fields(limits), resume_seconds: 300, hedge };
     const gone = driver.keys.find(({ written, revoked }) => written !== null && revoked);
@@ -114,7 +116,7 @@ export class Changes {
       id: made.id,
       model,
       hedge,
-      account,
+      account: account ?? "default",
       team,
       limit: null,
       session: null,
@@ -197,9 +199,6 @@ export class Changes {
     if (key.written !== null) return;
     const team = this.#driver.pick([null, ...TEAMS]);
     await this.#write(key, { team });
-    // It keeps the account that has paid for it, where its new team has none.
-    const paying = accountOf(key, this.#driver);
-    key.account = accountOf({ team, account: paying }, this.#driver);
     key.team = team;
     this.#driver.note(`${key.name} to team ${team}`);
   }

@@ -80,7 +80,10 @@ export function keyOf(given, before) {
   }
   /** @type {Record<string, unknown>} */
   const was = { ...before, expires_at: before.expires_at?.slice(0, 10) ?? null };
-  return Object.fromEntries(
-    Object.entries(key).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name])),
+  const isChanged = (/** @type {string} */ name) => JSON.stringify(key[name]) !== JSON.stringify(was[name]);
+  // The form shows the account that pays, which may be the team's. A key that leaves its team keeps what is shown.
+  const names = Object.keys(key).filter((name) =>
+    isChanged(name) || (name === "account" && key.team === null && isChanged("team"))
   );
+  return Object.fromEntries(names.map((name) => [name, key[name]]));
 }
