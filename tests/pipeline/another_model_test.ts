@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { chatChunk, leastAnswer } from "../support/answers.ts";
 import { type Api, FEATURES, SECRET, testGateway } from "../support/gateway.ts";
-import { loopbackProvider, type Seen, sseResponse } from "../support/provider.ts";
+import { loopbackProvider, readGated, type Seen, sseResponse } from "../support/provider.ts";
 
 const ADMIN = { authorization: "Bearer admin-key-of-the-test" };
 
@@ -39,7 +39,12 @@ const BODIES = {
 };
 
 interface Rig {
-  post(path: string, body: unknown): Promise<{ status: number; text: string; route: string | null }>;
+  /** @param gate opens once the answer's start has come */
+  post(
+    path: string,
+    body: unknown,
+    gate?: PromiseWithResolvers<void>,
+  ): Promise<{ status: number; text: string; route: string | null }>;
   /** Requests that each of the two providers got. */
   seen: { dear: Seen[]; cheap: Seen[] };
   records(): Promise<Record<string, unknown>[]>;
@@ -92,11 +97,11 @@ async function withAuto(
   });
   await test({
     seen: { dear: first.seen, cheap: second.seen },
-    async post(path, body) {
+    async post(path, body, gate = Promise.withResolvers<void>()) {
       const response = await gateway.post(path, { model: "svc/auto", ...body as object });
       return {
         status: response.status,
-        text: await response.text(),
+        text: await readGated(response, gate),
         route: response.headers.get("x-svc-route"),
       };
     },
@@ -276,10 +281,12 @@ Deno.test("svc/auto: without a maximum, the other model gets what the budget cov
 
 Deno.test("svc/auto: a stream of which the caller has the start is not continued by another model", async () => {
   const start = chatChunk({ role: "assistant", content: "" });
+  const gate = Promise.withResolvers<void>();
   const dear = () =>
-    sseResponse([start, `data: ${JSON.stringify({ error: { message: "overloaded" } })}\n\n`]);
+    sseResponse([start, `data: ${JSON.stringify({ error: { message: "overloaded" } })}\n\n`], gate.promise);
   await withAuto({ dear }, async ({ post, seen }) => {
-    const { text } = await post("/v1/chat/completions", { ...BODIES["/v1/chat/completions"], stream: true });
+    const body = { ...BODIES["/v1/chat/completions"], stream: true };
+    const { text } = await post("/v1/chat/completions", body, gate);
     assertEquals([seen.cheap.length, text.includes("v/cheap")], [0, false]);
   });
 });

@@ -77,11 +77,13 @@ for (const { api, text, more } of CASES) {
   }, async () => {
     const provider = endless(text);
     const pricing = { prompt: "0.001", input_cache_read: "0.0001", completion: "0.01" };
+    let left = 0;
     const gateway = await testGateway(
       { p: { api, url: provider.url, model: { pricing }, more } },
       { server: { max_in_flight: 8 }, keys: [{ name: "test", secret: SECRET }] },
+      { onRequest: ({ signal }) => signal.addEventListener("abort", () => left++) },
     );
-    for (let i = 0; i < 12; i++) {
+    for (let i = 1; i <= 12; i++) {
       const abort = new AbortController();
       const response = await gateway.post("/v1/chat/completions", {
         model: "p/model",
@@ -91,6 +93,7 @@ for (const { api, text, more } of CASES) {
       assertEquals(response.status, 200);
       await response.body!.getReader().read();
       abort.abort();
+      await eventually(() => left === i);
     }
     const [record] = (await eventually(async () => {
       const { data } = await gateway.gateway.accounts.generations({ limit: 100 });

@@ -7,7 +7,7 @@ import { readCaller } from "../corpus/caller.ts";
 import { leastAnswer } from "../support/answers.ts";
 import { CALLERS } from "../support/scenarios.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
-import { loopbackProvider, sseResponse } from "../support/provider.ts";
+import { loopbackProvider, readGated, sseResponse } from "../support/provider.ts";
 
 const named = (type: string, more: Record<string, unknown> = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
@@ -150,18 +150,6 @@ function request(caller: keyof typeof PATHS, stream: boolean): Record<string, un
   return { ...common, messages: said, ...(caller === "messages" && { max_tokens: 100 }) };
 }
 
-/** The whole answer as text; the gate opens once its start has come. */
-async function readGated(response: Response, gate: PromiseWithResolvers<void>): Promise<string> {
-  const reader = response.body!.getReader();
-  const first = await reader.read();
-  gate.resolve();
-  let text = new TextDecoder().decode(first.value);
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    text += new TextDecoder().decode(next.value);
-  }
-  return text;
-}
-
 for (const api of Object.keys(FAILING)) {
   for (const caller of CALLERS) {
     Deno.test(`an answer of ${api} that fails after its start is given by the next route (${caller})`, async () => {
@@ -286,8 +274,9 @@ for (const [retries, failures, asked] of [[2, 2, 3], [2, 3, 3], [0, 1, 1]]) {
 }
 
 Deno.test("a route to the same model over another API answers as any other route", async () => {
+  const gate = Promise.withResolvers<void>();
   await using provider = loopbackProvider((seen) =>
-    seen.path.endsWith("/messages") ? leastAnswer(seen) : sseResponse(FAILING["openai-chat"])
+    seen.path.endsWith("/messages") ? leastAnswer(seen) : sseResponse(FAILING["openai-chat"], gate.promise)
   );
   await using gateway = await testGateway({
     up: { api: "openai-chat", url: `${provider.url}/v1`, more: { retries: 2 } },
@@ -299,7 +288,7 @@ Deno.test("a route to the same model over another API answers as any other route
   }, { sleep: () => Promise.resolve() });
   const messages = [{ role: "user", content: "Hello" }];
   const response = await gateway.post("/v1/chat/completions", { model: "v/m", stream: true, messages });
-  const text = await response.text();
+  const text = await readGated(response, gate);
   assertEquals([text.includes('"hi"'), text.includes('"error"')], [true, false], text);
   assertEquals(provider.seen.map(({ path }) => path), ["/v1/chat/completions", "/v1/messages"]);
 });

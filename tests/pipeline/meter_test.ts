@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
-import { turns } from "../support/time.ts";
+import { eventually, turns } from "../support/time.ts";
 
 const chunk = (fields: Record<string, unknown>) => `data: ${JSON.stringify({ id: "c", ...fields })}\n\n`;
 const TEXT = chunk({ choices: [{ index: 0, delta: { content: "hello" }, finish_reason: null }] });
@@ -50,6 +50,8 @@ for (const [format, [path, end]] of Object.entries(FORMATS)) {
           extend: (spent, next) => reservation.extend(spent, next),
           release: () => reservation.release(),
           async settle(ending, prices) {
+            // What comes before the end may take its time, too.
+            if (stream) await eventually(() => seen.includes("hello"));
             await turns(20);
             seenBefore = seen;
             letWrite();

@@ -39,17 +39,30 @@ export function loopbackProvider(
   return { url: `http://127.0.0.1:${server.addr.port}`, seen, close, [Symbol.asyncDispose]: close };
 }
 
-/** A stream of these pieces, each a network chunk of its own. */
-export function sseResponse(pieces: readonly (string | Uint8Array)[]): Response {
+/**
+ * A stream of these pieces. Each leaves by itself, but the gateway may read several of them at once: where that makes a
+ * difference, those behind the first wait for a gate. See {@link readGated}.
+ */
+export function sseResponse(pieces: readonly (string | Uint8Array)[], gate?: Promise<void>): Response {
   const encoder = new TextEncoder();
   let i = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (i === pieces.length) return controller.close();
-      if (i > 0) await nextTurn();
+      if (i > 0) await (gate ?? nextTurn());
       const piece = pieces[i++];
       controller.enqueue(typeof piece === "string" ? encoder.encode(piece) : piece);
     },
   });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** The whole answer as text; the gate opens once its start has come. */
+export async function readGated(response: Response, gate: PromiseWithResolvers<void>): Promise<string> {
+  let text = "";
+  for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+    gate.resolve();
+    text += piece;
+  }
+  return text;
 }
