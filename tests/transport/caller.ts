@@ -6,6 +6,7 @@ import {
   serveTls,
   type TlsServer,
 } from "../../src/transport/server.ts";
+import { eventually, type StoppedClock } from "../support/time.ts";
 import { TLS } from "../support/tls.ts";
 
 export const encoder = new TextEncoder();
@@ -113,3 +114,15 @@ export async function once(server: Server, text: string): Promise<string> {
 
 export const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nhost: h\r\n${more}\r\n`;
 export const CLOSE = "connection: close\r\n";
+
+/**
+ * Waits until something is so, while time passes for a server that looks only when it is told: a little in each turn of the event loop,
+ * so that a busy machine is never too slow for a timeout.
+ */
+export function passing(server: Server, clock: StoppedClock, condition: () => boolean): Promise<boolean> {
+  return eventually(() => {
+    clock.move(5);
+    server.look();
+    return condition();
+  }, { what: () => condition.toString() });
+}

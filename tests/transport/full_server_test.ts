@@ -1,11 +1,18 @@
 /** What a full server, and one that may open very many files, does about connections. */
 import { assertEquals } from "@std/assert";
-import { eventually } from "../support/time.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
 import { Caller, get, listening } from "./caller.ts";
 
 Deno.test("a full server tells 64 clients at a time so, and closes the connections of others", async () => {
   const over = Promise.withResolvers<Response>();
-  const server = listening({ maxConnections: { most: 1 }, handle: () => over.promise });
+  // The connections of those who were told are closed after a while: none of them here.
+  const clock = new StoppedClock();
+  const server = listening({
+    maxConnections: { most: 1 },
+    clock,
+    looking: false,
+    handle: () => over.promise,
+  });
   const busy = await Caller.to(server);
   await busy.send(get("/"));
   await eventually(() => server.connections.handling === 1);

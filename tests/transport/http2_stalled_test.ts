@@ -4,9 +4,9 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { AnswerFrames } from "../../src/transport/http2_watch.ts";
 import { joined } from "../support/event_stream.ts";
-import { eventually } from "../support/time.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
 import { CA } from "../support/tls.ts";
-import { listeningTls } from "./caller.ts";
+import { listeningTls, passing } from "./caller.ts";
 
 const small = () => Promise.resolve(new PlainResponse("small", { headers: {} }));
 
@@ -22,14 +22,15 @@ function pinging(session: ClientHttp2Session): void {
 
 for (const [name, settings] of [["of a small answer", { initialWindowSize: 0 }], ["further", {}]] as const) {
   Deno.test(`a caller over HTTP/2 who only sends PING and takes nothing ${name} is left after a while`, async () => {
-    const { server } = await listeningTls({ idleMs: 300, handle: small });
+    const clock = new StoppedClock();
+    const { server } = await listeningTls({ idleMs: 300, clock, looking: false, handle: small });
     const session = connect(`https://localhost:${server.addr.port}`, { ca: CA, settings });
     pinging(session);
     const stream = session.request({ ":path": "/" });
     stream.on("error", () => {});
     stream.resume();
     await new Promise((resolve) => stream.once("response", resolve));
-    await eventually(() => session.destroyed || session.closed);
+    await passing(server, clock, () => session.destroyed || session.closed);
     await eventually(() => Object.keys(server.connections).length === 0);
     await server.shutdown();
   });

@@ -8,9 +8,9 @@ import { PlainResponse } from "../../src/transport/plain_response.ts";
 import type { ServeOptions } from "../../src/transport/serve_options.ts";
 import { PulledBody } from "../../src/transport/pulled_body.ts";
 import { joined } from "../support/event_stream.ts";
-import { eventually, turns } from "../support/time.ts";
+import { eventually, StoppedClock, turns } from "../support/time.ts";
 import { CA } from "../support/tls.ts";
-import { listeningTls } from "./caller.ts";
+import { listeningTls, passing } from "./caller.ts";
 
 const encoder = new TextEncoder();
 
@@ -312,12 +312,13 @@ Deno.test("connections that speak HTTP/2 are bounded in number and in how long t
     await eventually(() => first.closed || first.destroyed);
     assertEquals(server.connections, { idle: 1 });
   }, { maxConnections: { most: 1 } });
+  const clock = new StoppedClock();
   await withServer(async ({ server }, open) => {
     const session = open();
     assertEquals((await ask(session, { ":path": "/" })).text, "GET 0");
-    await eventually(() => session.closed || session.destroyed);
+    await passing(server, clock, () => session.closed || session.destroyed);
     await eventually(() => Object.keys(server.connections).length === 0);
-  }, { idleMs: 200 });
+  }, { idleMs: 200, clock, looking: false });
 });
 
 Deno.test("a caller who opens streams only to reset them loses its connection", async () => {
@@ -378,6 +379,7 @@ const SMALL_ANSWERS: Record<string, () => Response> = {
 
 for (const [name, make] of Object.entries(SMALL_ANSWERS)) {
   Deno.test(`a caller over HTTP/2 who takes nothing of a small answer is left after a while: ${name}`, async () => {
+    const clock = new StoppedClock();
     await withServer(async ({ server }) => {
       const session = connect(`https://localhost:${server.addr.port}`, {
         ca: CA,
@@ -387,8 +389,8 @@ for (const [name, make] of Object.entries(SMALL_ANSWERS)) {
       const stream = session.request({ ":path": "/" });
       stream.on("error", () => {});
       await new Promise((resolve) => stream.once("response", resolve));
-      await eventually(() => session.destroyed || session.closed);
+      await passing(server, clock, () => session.destroyed || session.closed);
       await eventually(() => Object.keys(server.connections).length === 0);
-    }, { idleMs: 500, handle: () => Promise.resolve(make()) });
+    }, { idleMs: 500, clock, looking: false, handle: () => Promise.resolve(make()) });
   });
 }

@@ -1,17 +1,21 @@
 /** How long connections may take, and how many there may be. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { LARGE_BYTES } from "../../src/transport/unsent_answers.ts";
+import type { Phase } from "../../src/transport/host.ts";
 import { PlainResponse } from "../../src/transport/plain_response.ts";
 import { type BodySink, PulledBody } from "../../src/transport/pulled_body.ts";
 import { WebSocketUpgrade } from "../../src/transport/websocket/upgrade.ts";
 import { eventually, StoppedClock } from "../support/time.ts";
-import { Caller, CLOSE, echo, get, HANDSHAKE, listening, once } from "./caller.ts";
+import { Caller, CLOSE, echo, get, HANDSHAKE, listening, once, passing } from "./caller.ts";
 
 Deno.test("serve() ends heads and bodies that do not come, and idle connections, and gives up what they held", async () => {
   const failed: string[] = [];
+  const clock = new StoppedClock();
   const server = listening({
     headerMs: 100,
     idleMs: 300,
+    clock,
+    looking: false,
     handle: async (request) => {
       try {
         return await echo(request);
@@ -21,18 +25,26 @@ Deno.test("serve() ends heads and bodies that do not come, and idle connections,
       }
     },
   });
-  const head = await once(server, "GET / HTTP/1.1\r\nhos");
-  assertMatch(head, /^HTTP\/1\.1 408 /);
-  assertEquals(await once(server, ""), "");
+  /** What a caller gets who says only this, and is in this phase then. */
+  const given = async (text: string, phase: Phase) => {
+    const caller = await Caller.to(server);
+    await caller.send(text);
+    if (text.startsWith(get("/x"))) await caller.sees(/GET \/x /);
+    await eventually(() => server.connections[phase] === 1);
+    await passing(server, clock, () => Object.keys(server.connections).length === 0);
+    return await caller.end();
+  };
+  assertMatch(await given(`${get("/x")}GET / HTTP/1.1\r\nhos`, "head"), /GET \/x HTTP\/1\.1 408 /);
+  // A connection that is new waits for a head.
+  assertEquals(await given("", "head"), "");
   for (const body of ["content-length: 500\r\n\r\n{", "transfer-encoding: chunked\r\n\r\n5\r\nab"]) {
     assertMatch(
-      await once(server, `POST / HTTP/1.1\r\nhost: h\r\n${body}`),
+      await given(`POST / HTTP/1.1\r\nhost: h\r\n${body}`, "body"),
       /^HTTP\/1\.1 408 [^]*connection: close\r\n/,
     );
   }
   assertEquals(failed.length, 2);
-  const idle = await once(server, get("/x"));
-  assertMatch(idle, /GET \/x $/);
+  assertMatch(await given(get("/x"), "idle"), /GET \/x $/);
   assertEquals(server.connections, {});
   await server.shutdown();
 });
