@@ -24,63 +24,60 @@ async function inFolder(test: (cwd: string) => Promise<void>): Promise<void> {
   }
 }
 
+// A word every 20 ms: a minute.
+const LONG = "word ".repeat(3000);
+const MESSAGES = [{ role: "user", content: LONG }];
+
+type Program = Awaited<ReturnType<typeof serveProgram>>;
+
+const ask = ({ url }: Program, path: string, body: object) =>
+  fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${SECRET}` },
+    body: JSON.stringify({ model: "demo/small", ...body }),
+  });
+
+/** Asks it to end until it has. */
+async function endNow(program: Program): Promise<void> {
+  let over = false;
+  void program.ended.then(() => over = true);
+  await eventually(() => {
+    try {
+      program.kill("SIGINT");
+    } catch {
+      // It has ended.
+    }
+    return over;
+  });
+  assertEquals(await program.ended, 0);
+}
+
+async function statuses(cwd: string): Promise<string[]> {
+  const { out } = await runProgram(["generations", "--json", "--config", "sluice.json"], { cwd });
+  return JSON.parse(out).data.map((g: { status: string }) => g.status);
+}
+
 for (const workers of [1, 2]) {
   Deno.test(`whoever asks once more to end does not wait for streams, which are recorded as interrupted, with ${workers} workers`, () =>
     inFolder(async (cwd) => {
       const program = await serveProgram(["--config", "sluice.json", `--workers=${workers}`], { cwd });
-      const response = await fetch(`${program.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${SECRET}` },
-        body: JSON.stringify({
-          model: "demo/small",
-          stream: true,
-          // A word every 20 ms: a minute.
-          messages: [{ role: "user", content: "word ".repeat(3000) }],
-        }),
-      });
+      const response = await ask(program, "/v1/chat/completions", { stream: true, messages: MESSAGES });
       const reader = response.body!.getReader();
       await reader.read();
       program.kill("SIGINT");
       await program.said("stopping:");
-      let over = false;
-      void program.ended.then(() => over = true);
-      await eventually(() => {
-        try {
-          program.kill("SIGINT");
-        } catch {
-          // It has ended.
-        }
-        return over;
-      });
-      assertEquals(await program.ended, 0);
+      await endNow(program);
       assertStringIncludes(program.err(), "stopping now");
       await reader.cancel().catch(() => {});
-      const { out } = await runProgram(["generations", "--json", "--config", "sluice.json"], { cwd });
-      assertEquals(JSON.parse(out).data.map((g: { status: string }) => g.status), ["interrupted"]);
+      assertEquals(await statuses(cwd), ["interrupted"]);
     }));
 }
 
 for (const workers of [1, 2]) {
-  Deno.test(`while streams go on behind SIGTERM /readyz and calls are 503, and those that outlast the grace end with an error event, with ${workers} workers`, () =>
+  Deno.test(`while a stream goes on behind SIGTERM /readyz and calls are 503, with ${workers} workers`, () =>
     inFolder(async (cwd) => {
-      const config = { ...CONFIG, server: { shutdown_grace_seconds: 3 } };
-      await Deno.writeTextFile(`${cwd}/sluice.json`, JSON.stringify(config));
       const program = await serveProgram(["--config", "sluice.json", `--workers=${workers}`], { cwd });
-      const ask = (path: string, body: object) =>
-        fetch(`${program.url}${path}`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${SECRET}` },
-          body: JSON.stringify({ model: "demo/small", ...body }),
-        });
-      // A word every 20 ms: a minute.
-      const long = "word ".repeat(3000);
-      const messages = [{ role: "user", content: long }];
-      const streams = await Promise.all([
-        ask("/v1/chat/completions", { stream: true, messages }),
-        ask("/v1/messages", { stream: true, messages, max_tokens: 20_000 }),
-        ask("/v1/responses", { stream: true, input: long }),
-      ]);
-      const texts = streams.map((response) => response.text());
+      const response = await ask(program, "/v1/chat/completions", { stream: true, messages: MESSAGES });
       program.kill("SIGTERM");
       await program.said("stopping:");
       // Of two workers one may not have heard of it yet, and one without a stream ends at once, with connections that wait for it.
@@ -90,18 +87,32 @@ for (const workers of [1, 2]) {
         return ready?.status === 503;
       });
       if (workers === 1) {
-        const refused = await ask("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] });
+        const messages = [{ role: "user", content: "Hi" }];
+        const refused = await ask(program, "/v1/chat/completions", { messages });
         assertEquals([refused.status, (await refused.json()).error.code], [503, "service_unavailable"]);
       }
-      const [chat, plain, named] = await Promise.all(texts);
+      await endNow(program);
+      await response.body!.cancel().catch(() => {});
+    }));
+
+  Deno.test(`streams that outlast the grace behind SIGTERM end with an error event, with ${workers} workers`, () =>
+    inFolder(async (cwd) => {
+      const config = { ...CONFIG, server: { shutdown_grace_seconds: 1 } };
+      await Deno.writeTextFile(`${cwd}/sluice.json`, JSON.stringify(config));
+      const program = await serveProgram(["--config", "sluice.json", `--workers=${workers}`], { cwd });
+      const streams = await Promise.all([
+        ask(program, "/v1/chat/completions", { stream: true, messages: MESSAGES }),
+        ask(program, "/v1/messages", { stream: true, messages: MESSAGES, max_tokens: 20_000 }),
+        ask(program, "/v1/responses", { stream: true, input: LONG }),
+      ]);
+      program.kill("SIGTERM");
+      const [chat, plain, named] = await Promise.all(streams.map((response) => response.text()));
       assertMatch(chat, /\ndata: \{"error":\{"code":"service_unavailable".*\}\n\ndata: \[DONE\]\n\n$/);
       assertMatch(plain, /\nevent: error\ndata: \{"type":"error","error":\{.*"service_unavailable".*\}\n\n$/);
       assertMatch(named, /\nevent: error\ndata: .*"service_unavailable".*\n\nevent: response\.failed\n/);
       assertEquals(named.endsWith("\n\ndata: [DONE]\n\n"), true);
       assertEquals(await program.ended, 0);
-      const { out } = await runProgram(["generations", "--json", "--config", "sluice.json"], { cwd });
-      const statuses = JSON.parse(out).data.map((g: { status: string }) => g.status);
-      assertEquals(statuses, ["interrupted", "interrupted", "interrupted"]);
+      assertEquals(await statuses(cwd), ["interrupted", "interrupted", "interrupted"]);
     }));
 }
 
