@@ -1,6 +1,6 @@
 /** Gateways whose streams are kept, and what callers read of them. */
 import { chatChunk } from "../support/answers.ts";
-import { SECRET, type TestGateway, testGateway } from "../support/gateway.ts";
+import { SECRET, type TestGateway, testGateway, type TestOptions } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 
 const WORDS = Array.from({ length: 30 }, (_, i) => `word${i} `);
@@ -66,9 +66,10 @@ export function steered() {
 export async function withGateway(
   body: (gateway: TestGateway, provider: ReturnType<typeof steered>) => Promise<void>,
   config: Record<string, unknown> = {},
+  options: TestOptions = {},
 ): Promise<void> {
   const provider = steered();
-  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, config);
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, config, options);
   try {
     await body(gateway, provider);
   } finally {

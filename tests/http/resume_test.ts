@@ -72,22 +72,28 @@ for (const format of Object.keys(FORMATS) as Format[]) {
 }
 
 Deno.test("a client that leaves does not end its stream, and comes back to the end of it", async () => {
-  await withGateway(async (gateway, provider) => {
-    provider.open(3);
-    const first = await gateway.post(FORMATS.responses.path, FORMATS.responses.body, { headers: RESUME });
-    const id = idOf(first);
-    const had = await readEvents(first, 4);
-    provider.open();
-    await gateway.gateway.idle();
-    const { data: [record] } = await gateway.gateway.accounts.generations({});
-    assertEquals([record.status, record.client_gone], ["completed", true]);
-    const back = await resume(gateway, id, { last: idsOf(had).at(-1) });
-    const whole = had + await back.text();
-    assertMatch(whole, /response\.completed[^]*\[DONE\]\n\n$/);
-    const numbers = [...whole.matchAll(/"sequence_number":(\d+)/g)].map(([, n]) => Number(n));
-    assertEquals(numbers, numbers.map((_, i) => i));
-    assertEquals(idsOf(whole).length, numbers.length + 1);
-  });
+  const left = Promise.withResolvers<void>();
+  await withGateway(
+    async (gateway, provider) => {
+      provider.open(3);
+      const first = await gateway.post(FORMATS.responses.path, FORMATS.responses.body, { headers: RESUME });
+      const id = idOf(first);
+      const had = await readEvents(first, 4);
+      await left.promise;
+      provider.open();
+      await gateway.gateway.idle();
+      const { data: [record] } = await gateway.gateway.accounts.generations({});
+      assertEquals([record.status, record.client_gone], ["completed", true]);
+      const back = await resume(gateway, id, { last: idsOf(had).at(-1) });
+      const whole = had + await back.text();
+      assertMatch(whole, /response\.completed[^]*\[DONE\]\n\n$/);
+      const numbers = [...whole.matchAll(/"sequence_number":(\d+)/g)].map(([, n]) => Number(n));
+      assertEquals(numbers, numbers.map((_, i) => i));
+      assertEquals(idsOf(whole).length, numbers.length + 1);
+    },
+    {},
+    { onRequest: ({ signal }) => signal.addEventListener("abort", () => left.resolve()) },
+  );
 });
 
 Deno.test("what is kept of a masked call is what its caller got", async () => {
