@@ -136,6 +136,7 @@ export function replaceInJson(
 ): string | null {
   const inside: Replacement[] = [];
   const strings = stringsOf(text);
+  const numbersOf = new Numbers(text);
   let next = 0;
   for (const span of spans) {
     while (next < strings.length && strings[next].end < span.start) next++;
@@ -148,12 +149,12 @@ export function replaceInJson(
       if (end <= start) continue;
       outside += text.slice(done, start);
       const piece = { start, end, by: span.by };
-      pieces.push(numbers === "quote" ? asString(text, piece) : piece);
+      pieces.push(numbers === "quote" ? asString(text, piece, numbersOf) : piece);
       done = end;
     }
     outside += text.slice(done, span.end);
     if (/[^\s"{}[\],:]/.test(outside) || pieces.length === 0) {
-      const number = numbers === "quote" && pieces.length === 0 ? numberAt(text, span) : null;
+      const number = numbers === "quote" && pieces.length === 0 ? numbersOf.at(span) : null;
       if (number === null || number.start < (inside.at(-1)?.end ?? 0)) return null;
       pieces.push(number);
     }
@@ -162,11 +163,31 @@ export function replaceInJson(
   return ifSound(text, replaceSpans(text, inside));
 }
 
-/** Replaces the whole number that contains the span by a string. */
-function numberAt(text: string, { start, end, by }: Replacement): Replacement | null {
-  while (/[-+.\deE]/.test(text[start - 1] ?? "")) start--;
-  while (/[-+.\deE]/.test(text[end] ?? "")) end++;
-  return /^-?\d[\d.eE+-]*$/.test(text.slice(start, end)) ? { start, end, by: `"${by}"` } : null;
+const OF_NUMBER = /[-+.\deE]/;
+
+/** The numbers of a text that contain spans. A long one with many spans is read once. */
+class Numbers {
+  readonly #text: string;
+  /** The last span with the characters of a number around it. */
+  #run = { from: 0, to: -1, isNumber: false };
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Replaces the whole number that contains the span by a string. Null: it is not in a number. */
+  at({ start, end, by }: Replacement): Replacement | null {
+    const text = this.#text;
+    if (start < this.#run.from || end > this.#run.to) {
+      let from = start;
+      let to = end;
+      while (OF_NUMBER.test(text[from - 1] ?? "")) from--;
+      while (OF_NUMBER.test(text[to] ?? "")) to++;
+      this.#run = { from, to, isNumber: /^-?\d[\d.eE+-]*$/.test(text.slice(from, to)) };
+    }
+    const { from, to, isNumber } = this.#run;
+    return isNumber ? { start: from, end: to, by: `"${by}"` } : null;
+  }
 }
 
 /**
@@ -175,15 +196,16 @@ function numberAt(text: string, { start, end, by }: Replacement): Replacement | 
  */
 export function replaceInText(text: string, spans: readonly Replacement[]): string | null {
   if (/^\s*[[{"]/.test(text) && parse(text) !== undefined) return replaceInJson(text, spans, "quote");
-  return replaceSpans(text, spans.map((span) => asString(text, span)));
+  const numbers = new Numbers(text);
+  return replaceSpans(text, spans.map((span) => asString(text, span, numbers)));
 }
 
 /** How far back quotes of a piece of JSON are searched for. */
 const NEAR = 400;
 
 /** Replaces a number in a piece of JSON by a string, with quotes escaped like the surrounding ones. */
-function asString(text: string, span: Replacement): Replacement {
-  const number = numberAt(text, span);
+function asString(text: string, span: Replacement, numbers: Numbers): Replacement {
+  const number = numbers.at(span);
   if (!number || !/^\s*(?:[,}\]]|\\+n|$)/.test(text.slice(number.end, number.end + 8))) return span;
   const lead = text.slice(Math.max(0, number.start - NEAR), number.start);
   const key = /[^\s:,[{\\](\\*)"\s{0,8}:\s{0,8}$/.exec(lead);

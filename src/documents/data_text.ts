@@ -7,6 +7,9 @@ const HEAD = 1024;
 const TEXT_TYPE = /^\s*(?:text\/|application\/(?:json|xml|csv|x-ndjson|yaml|sql|javascript))/i;
 const CHARSET = /charset\s*=\s*"?([\w.:-]{2,30})/i;
 
+/** Base64 after the first "+" of a run of its characters: each run is read once, since a "+" is such a character itself. */
+const SHIFTED = /(?<![A-Za-z0-9+/])[A-Za-z0-9/]*\+[A-Za-z0-9+/]{3,}-/;
+
 /** Decoded text. */
 export interface DataText {
   readonly text: string;
@@ -43,7 +46,7 @@ function decoded(all: Buffer, type: string): DataText {
   }
   const text = isUtf8(all) ? all.toString("utf8") : all.toString("latin1");
   // UTF-7 consists of ASCII characters.
-  const shifted = /\+[A-Za-z0-9+/]{3,}-/.test(text) ? utf7(text) : text;
+  const shifted = SHIFTED.test(text) ? utf7(text) : text;
   return shifted !== text && /^[\t\n\r\x20-\u04ff\u2000-\u206f]*$/.test(shifted)
     ? { text: shifted, foreign: true }
     : { text, foreign: false };

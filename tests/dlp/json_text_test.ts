@@ -97,3 +97,26 @@ Deno.test("textsOf() hands control back while it decodes the escapes of long arg
   while (!texts.next().done) yields++;
   assert(yields > 3, `${yields} yields`);
 });
+
+Deno.test("replaceInText() reads a long run of digits once, however many spans are in it", () => {
+  const unit = "+14155550123";
+  const text = `{"a": [${unit.repeat(1000)}`;
+  const spans = Array.from({ length: 1000 }, (_, i) => {
+    const start = 7 + i * unit.length;
+    return { start, end: start + unit.length, by: "<X>" };
+  });
+  const { test } = RegExp.prototype;
+  let reads = 0;
+  RegExp.prototype.test = function (of) {
+    reads++;
+    return test.call(this, of);
+  };
+  let replaced: string | null;
+  try {
+    replaced = replaceInText(text, spans);
+  } finally {
+    RegExp.prototype.test = test;
+  }
+  assertEquals(replaced, `{"a": [${"<X>".repeat(1000)}`);
+  assert(reads < 10 * text.length, `${reads} reads of ${text.length} characters`);
+});
