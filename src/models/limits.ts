@@ -35,7 +35,7 @@ export interface PromptSize {
   frames: number;
   /** How often a provider that runs tools itself may read the prompt within one call; absent: once. */
   rounds?: number;
-  /** Exact lower bound of the text's tokens, after tokenizing. */
+  /** Lower bound of the text's tokens, after tokenizing. */
   counted?: number;
 }
 
@@ -170,8 +170,12 @@ export function lengthsOf(content: readonly Content[]): { chars: number; bytes: 
 
 /** Maximum average length of a token in natural text; white space and repeated characters have longer ones. */
 const MOST_CHARS_PER_TOKEN = 5;
+/** The same in bytes, for scripts with several bytes a character: one of Han may be a token. */
+const MOST_BYTES_PER_TOKEN = 6;
 /** Factor by which another tokenizer may need fewer tokens than the one used here. */
 const TOKENIZERS_DIFFER = 1.25;
+/** The same in scripts with several bytes a character: Gemini needs two thirds as many for Bengali. */
+const TOKENIZERS_DIFFER_IN_BYTES = 1.75;
 /** The context length assumed if a model's is unknown. */
 const LONGEST_CONTEXT = 400_000;
 
@@ -194,12 +198,16 @@ export function countIfOver(
   contexts: readonly number[],
   { tokens, key }: { tokens: Pick<TokenCounter, "countAll">; key: string },
 ): Promise<void> | null {
-  // Characters of several bytes, such as Han, are up to a token each.
-  const most = (size.bytes - reading.rest) / MOST_CHARS_PER_TOKEN;
-  if (Math.max(leastTokens(size), most) <= Math.min(...contexts)) return null;
-  const enough = (Math.max(...contexts) + 1) * TOKENIZERS_DIFFER;
+  const byChars = size.chars / MOST_CHARS_PER_TOKEN;
+  const byBytes = (size.bytes - reading.rest) / MOST_BYTES_PER_TOKEN;
+  if (Math.max(leastTokens(size), byBytes) <= Math.min(...contexts)) return null;
+  const enough = (Math.max(...contexts) + 1) * TOKENIZERS_DIFFER_IN_BYTES;
   return tokens.countAll(texts(reading), { enough, key }).then((counted) => {
-    size.counted = Math.floor(counted / TOKENIZERS_DIFFER);
+    const least = Math.max(
+      Math.min(byChars, counted / TOKENIZERS_DIFFER),
+      Math.min(byBytes, counted / TOKENIZERS_DIFFER_IN_BYTES),
+    );
+    size.counted = Math.floor(least);
   });
 }
 

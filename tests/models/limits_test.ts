@@ -150,14 +150,60 @@ for (const [what, formatName, more] of PLACES) {
   });
 }
 
-Deno.test("a prompt in a script with a token for each character is refused where it is above the context", async () => {
-  const { prompt, reading } = read(user({ type: "text", text: "数据安全规则".repeat(500) }));
-  const size = measure(prompt, reading, WIDE);
-  await countIfOver(reading, size, [1000], { tokens: { countAll }, key: "k" });
-  assertEquals(assertThrows(() => refuseOversize(size, 1000), Failure).code, "provider_payload_too_large");
-  await countIfOver(reading, size, [3000], { tokens: { countAll }, key: "k" });
-  refuseOversize(size, 3000);
-});
+/** A sentence of the Universal Declaration of Human Rights, and its tokens when it is repeated 20 times, by the model that needs the fewest. */
+const FEWEST: readonly (readonly [language: string, model: string, tokens: number, said: string])[] = [
+  [
+    "Bengali",
+    "Gemini",
+    660,
+    "যেহেতু মানব পরিবারের সকল সদস্যের সমান ও অবিচ্ছেদ্য অধিকারসমূহ এবং সহজাত মর্যাদার স্বীকৃতি\u200cই হচ্ছে বিশ্বে শান্তি, স্বাধীনতা এবং ন্যায়বিচারের ভিত্তি;",
+  ],
+  [
+    "Tamil",
+    "Gemini",
+    1300,
+    "மனிதப் பிறிவியினர் சகலரும் சுதந்திரமாகவே பிறக்கின்றனர்; அவர்கள் மதிப்பிலும், உரிமைகளிலும் சமமானவர்கள், அவர்கள் நியாயத்தையும் மனச்சாட்சியையும் இயற்பண்பாகப் பெற்றவர்கள். அவர்கள் ஒருவருடனொருவர் சகோதர உணர்வுப் பாங்கில் நடந்துகொள்ளல் வேண்டும்.",
+  ],
+  [
+    "Khmer",
+    "Gemini",
+    1960,
+    "ដោយយល់ឃើញថា ការទទួលស្គាល់សេចក្ដីថ្លៃថ្នូរជាប់ពីកំណើត និងសិទ្ធិស្មើភាពគ្នា និងសិទ្ធិមិនអាច លក់ ដូរ ផ្ទេរ ឬដកហូតបានរបស់សមាជិកទាំងអស់នៃគ្រួសារមនុស្ស គឺជាគ្រឹះនៃសេរីភាព យុត្ដិធម៌ និងសន្ដិភាពក្នុងពិភពលោក។",
+  ],
+  [
+    "Japanese",
+    "Gemini",
+    760,
+    "人類社会のすべての構成員の固有の尊厳と平等で譲ることのできない権利とを承認することは、世界における自由、正義及び平和の基礎であるので、",
+  ],
+  [
+    "Chinese",
+    "DeepSeek",
+    480,
+    "鉴于对人类家庭所有成员的固有尊严及其平等的和不移的权利的承认,乃是世界自由、正义与和平的基础,",
+  ],
+  [
+    "Amharic",
+    "Gemini",
+    1680,
+    "የሰው፡ልጅ፡ሁሉ፡ሲወለድ፡ነጻና፡በክብርና፡በመብትም፡እኩልነት፡ያለው፡ነው።፡የተፈጥሮ፡ማስተዋልና፡ሕሊና፡ስላለው፡አንዱ፡ሌላውን፡በወንድማማችነት፡መንፈስ፡መመልከት፡ይገባዋል።",
+  ],
+];
+
+for (const [language, model, tokens, said] of FEWEST) {
+  Deno.test(`a prompt in ${language} that fills the context of ${model} is not refused, and one twice as long is`, async () => {
+    const { prompt, reading } = read(user({ type: "text", text: `${said}\n`.repeat(20) }));
+    const size = measure(prompt, reading, WIDE);
+    const half = tokens / 2;
+    // As for `svc/auto`, with other models whose context is smaller or larger.
+    await countIfOver(reading, size, [tokens / 4, half, tokens, 10 * tokens], {
+      tokens: { countAll },
+      key: "k",
+    });
+    refuseOversize(size, tokens);
+    assertEquals(assertThrows(() => refuseOversize(size, half), Failure).code, "provider_payload_too_large");
+  });
+}
 
 Deno.test("mostInput() is at least a token for each byte, and never more than the context", () => {
   for (const [said, bytes] of [["中文字", 9], ["🙂", 4], ["a b c", 5]] as const) {
