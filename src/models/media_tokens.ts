@@ -28,6 +28,8 @@ const PIXELS_PER_TOKEN = 400;
 const AUDIO_TOKENS_PER_SECOND = 32;
 const VIDEO_BYTES_PER_TOKEN = 20;
 const DOCUMENT_LEAST = 5000;
+/** Bytes per second. */
+const RAW_RATE = 48_000;
 /** Base64 characters of the start of an image that contain its dimensions, except for a JPEG with long metadata. */
 const HEAD = 4096;
 
@@ -45,6 +47,11 @@ export function mostTokens({ type, source }: Attachment): number {
     case "document":
       return isText(source.mediaType) ? 0 : bytes + DOCUMENT_LEAST;
   }
+}
+
+/** Tokens of generated audio without a header: samples of 16 bits at 24 kHz. */
+export function rawSoundTokens(data: string): number {
+  return Math.ceil(Buffer.byteLength(data, "base64") / RAW_RATE * AUDIO_TOKENS_PER_SECOND);
 }
 
 /** Tokens of an image by its URL, which may hold it. */

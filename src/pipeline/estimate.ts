@@ -7,7 +7,8 @@ import type { Prompt } from "../exchange/prompt.ts";
 import { normalizeUsage, type Usage } from "../exchange/usage.ts";
 import type { Model } from "../models/catalog.ts";
 import type { PromptSize } from "../models/limits.ts";
-import { mostTokens } from "../models/media_tokens.ts";
+import { isRawAudio } from "../formats/media.ts";
+import { mostTokens, rawSoundTokens } from "../models/media_tokens.ts";
 
 const CHARS_PER_TOKEN = 4;
 /** Typical tokens of an image or file. */
@@ -30,6 +31,8 @@ export class Said {
   #chars = 0;
   #image = 0;
   #audio = 0;
+  /** Of audio that is not complete. */
+  #pieces = 0;
 
   take(part: Part): void {
     switch (part.type) {
@@ -41,6 +44,9 @@ export class Said {
       case "call-start":
         this.#chars += part.name.length;
         break;
+      case "sound-delta":
+        this.#pieces += rawSoundTokens(part.data ?? "");
+        break;
       case "media":
         this.#takeMedia(part);
     }
@@ -48,13 +54,17 @@ export class Said {
 
   #takeMedia({ mediaType, data }: Extract<Part, { type: "media" }>): void {
     const source = { kind: "base64", mediaType, data } as const;
-    if (mediaType.startsWith("audio/")) this.#audio += mostTokens({ type: "audio", source });
-    else this.#image += Math.min(mostTokens({ type: "image", source }), USUAL_ATTACHMENT);
+    if (!mediaType.startsWith("audio/")) {
+      this.#image += Math.min(mostTokens({ type: "image", source }), USUAL_ATTACHMENT);
+    } else {
+      this.#audio += isRawAudio(mediaType) ? rawSoundTokens(data) : mostTokens({ type: "audio", source });
+      this.#pieces = 0;
+    }
   }
 
   /** Nothing that a caller would see. */
   get isNothing(): boolean {
-    return this.#chars + this.#image + this.#audio === 0;
+    return this.#chars + this.#image + this.#audio + this.#pieces === 0;
   }
 
   /**
@@ -62,11 +72,12 @@ export class Said {
    * @param most maximum output
    */
   estimate(asked: number, most: number = Infinity): Usage {
+    const audio = this.#audio + this.#pieces;
     return normalizeUsage({
       input: Math.ceil(asked / CHARS_PER_TOKEN),
-      output: Math.min(Math.ceil(this.#chars / CHARS_PER_TOKEN) + this.#image + this.#audio, most),
+      output: Math.min(Math.ceil(this.#chars / CHARS_PER_TOKEN) + this.#image + audio, most),
       imageOutput: this.#image,
-      audioOutput: this.#audio,
+      audioOutput: audio,
     });
   }
 }

@@ -66,6 +66,39 @@ function endless(text: string) {
   return { ...provider, end: () => ends.forEach((end) => end()) };
 }
 
+/** The record of a stream that begins so, and that is ended because its caller has left. */
+async function recordOf(api: TestProvider["api"], text: string, more?: Record<string, unknown>) {
+  const provider = endless(text);
+  const pricing = { prompt: "0.001", input_cache_read: "0.0001", completion: "0.01" };
+  let left = 0;
+  const gateway = await testGateway(
+    { p: { api, url: provider.url, model: { pricing }, more } },
+    { server: { max_in_flight: 8 }, keys: [{ name: "test", secret: SECRET }] },
+    { onRequest: ({ signal }) => signal.addEventListener("abort", () => left++) },
+  );
+  for (let i = 1; i <= 12; i++) {
+    const abort = new AbortController();
+    const response = await gateway.post("/v1/chat/completions", {
+      model: "p/model",
+      stream: true,
+      messages: [{ role: "user", content: "hi" }],
+    }, { signal: abort.signal });
+    assertEquals(response.status, 200);
+    await response.body!.getReader().read();
+    abort.abort();
+    await eventually(() => left === i);
+  }
+  const [record] = (await eventually(async () => {
+    const { data } = await gateway.gateway.accounts.generations({ limit: 100 });
+    return data.length > 0 ? data : null;
+  }))!;
+  provider.end();
+  await gateway.close();
+  await provider.close();
+  assertEquals([record.status, record.usage_estimated], ["interrupted", true]);
+  return record;
+}
+
 const CASES = Object.entries(BEGINNINGS).flatMap(([api, text]) =>
   [undefined, { think_tags: {} }].map((more) => ({ api: api as TestProvider["api"], text, more }))
 );
@@ -75,40 +108,29 @@ for (const { api, text, more } of CASES) {
   Deno.test(`${api}: a stream that is ended${how} is billed by what its provider has reported`, {
     ignore: hosted,
   }, async () => {
-    const provider = endless(text);
-    const pricing = { prompt: "0.001", input_cache_read: "0.0001", completion: "0.01" };
-    let left = 0;
-    const gateway = await testGateway(
-      { p: { api, url: provider.url, model: { pricing }, more } },
-      { server: { max_in_flight: 8 }, keys: [{ name: "test", secret: SECRET }] },
-      { onRequest: ({ signal }) => signal.addEventListener("abort", () => left++) },
-    );
-    for (let i = 1; i <= 12; i++) {
-      const abort = new AbortController();
-      const response = await gateway.post("/v1/chat/completions", {
-        model: "p/model",
-        stream: true,
-        messages: [{ role: "user", content: "hi" }],
-      }, { signal: abort.signal });
-      assertEquals(response.status, 200);
-      await response.body!.getReader().read();
-      abort.abort();
-      await eventually(() => left === i);
-    }
-    const [record] = (await eventually(async () => {
-      const { data } = await gateway.gateway.accounts.generations({ limit: 100 });
-      return data.length > 0 ? data : null;
-    }))!;
-    assertEquals([record.status, record.usage_estimated], ["interrupted", true]);
-    const { input_tokens, cached_tokens, output_tokens } = record.usage!;
+    const { usage, cost } = await recordOf(api, text, more);
+    const { input_tokens, cached_tokens, output_tokens } = usage!;
     assertEquals([input_tokens, cached_tokens, output_tokens], [1000, 900, 5]);
     // 100 × 0.001 + 900 × 0.0001 + 5 × 0.01
-    assertEquals(record.cost, "0.24");
-    provider.end();
-    await gateway.close();
-    await provider.close();
+    assertEquals(cost, "0.24");
   });
 }
+
+Deno.test(
+  "a stream of sound that is ended is billed by the sound until then",
+  { ignore: hosted },
+  async () => {
+    // Twice a sixteenth of a second of samples of 16 bits at 24 kHz.
+    const data = btoa("\x01\x02".repeat(1500));
+    const piece = (audio: Record<string, unknown>) =>
+      chunk({ id: "c", choices: [{ index: 0, delta: { audio } }] });
+    const { usage } = await recordOf(
+      "openai-chat",
+      piece({ id: "a", data }) + piece({ data, transcript: "Hi" }),
+    );
+    assertEquals([usage!.output_tokens, usage!.audio_output_tokens], [4, 4]);
+  },
+);
 
 Deno.test("the slower of two hedged calls is billed by what its provider has reported", () => {
   const some = <T>(fields: unknown): T => fields as T;

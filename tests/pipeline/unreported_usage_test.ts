@@ -1,6 +1,6 @@
 /**
  * Answers whose provider reports no usage: the estimate is the same for a stream and a whole answer, includes calls without arguments,
- * images and attachments, and is at most what was reserved.
+ * images, sound and attachments, and is at most what was reserved.
  */
 import { assert, assertEquals } from "@std/assert";
 import { testGateway } from "../support/gateway.ts";
@@ -8,6 +8,8 @@ import { loopbackProvider } from "../support/provider.ts";
 
 const ADMIN = "admin-key-of-unreported-usage";
 const TEXT = "hello there friend";
+/** A second of samples of 16 bits at 24 kHz. */
+const SOUND = btoa("\x01\x02".repeat(24_000));
 /** A PNG with 64 × 64 pixels, as far as its header goes. */
 const PNG = btoa(`\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x40\0\0\0\x40\x08\x06\0\0\0${"\0".repeat(20)}`);
 
@@ -20,6 +22,7 @@ const ANSWERS = {
     content: null,
     images: [{ type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }],
   },
+  "a second of sound": { content: null, audio: { id: "a", data: SOUND, expires_at: 1, transcript: "Hi" } },
 } as const;
 type Kind = keyof typeof ANSWERS;
 
@@ -80,7 +83,7 @@ function open() {
     pricing: { prompt: "0.001", completion: "0.01", image_output: "0.1" },
     capabilities: {
       modality_input: ["text", "image"],
-      modality_output: ["text", "image"],
+      modality_output: ["text", "image", "audio"],
       features: ["tools", "reasoning"],
     },
   };
@@ -91,7 +94,7 @@ function open() {
 }
 
 interface Billed {
-  usage: { input_tokens: number; output_tokens: number; image_output_tokens: number };
+  usage: Record<"input_tokens" | "output_tokens" | "image_output_tokens" | "audio_output_tokens", number>;
   usage_estimated: boolean;
   cost: string;
 }
@@ -126,6 +129,7 @@ Deno.test("an answer without reported usage costs the same as a stream and whole
       assert(whole.usage_estimated, what);
       assert(whole.usage.input_tokens > 4 && whole.usage.output_tokens > 0, what);
       assertEquals(whole.usage.image_output_tokens > 100, kind === "an image", what);
+      assertEquals(whole.usage.audio_output_tokens, kind === "a second of sound" ? 32 : 0, what);
     }
   }
 });
