@@ -172,6 +172,8 @@ export function lengthsOf(content: readonly Content[]): { chars: number; bytes: 
 const MOST_CHARS_PER_TOKEN = 5;
 /** The same in bytes, for scripts with several bytes a character: one of Han may be a token. */
 const MOST_BYTES_PER_TOKEN = 6;
+/** Average bytes of a character up to which a text is mostly ASCII. */
+const MOSTLY_ASCII = 1.25;
 /** Factor by which another tokenizer may need fewer tokens than the one used here. */
 const TOKENIZERS_DIFFER = 1.25;
 /** The same in scripts with several bytes a character: Gemini needs two thirds as many for Bengali. */
@@ -198,17 +200,22 @@ export function countIfOver(
   contexts: readonly number[],
   { tokens, key }: { tokens: Pick<TokenCounter, "countAll">; key: string },
 ): Promise<void> | null {
-  const byChars = size.chars / MOST_CHARS_PER_TOKEN;
-  const byBytes = (size.bytes - reading.rest) / MOST_BYTES_PER_TOKEN;
-  if (Math.max(leastTokens(size), byBytes) <= Math.min(...contexts)) return null;
+  const text = { chars: size.chars, bytes: size.bytes - reading.rest };
+  if (Math.max(leastTokens(size), text.bytes / MOST_BYTES_PER_TOKEN) <= Math.min(...contexts)) return null;
   const enough = (Math.max(...contexts) + 1) * TOKENIZERS_DIFFER_IN_BYTES;
   return tokens.countAll(texts(reading), { enough, key }).then((counted) => {
-    const least = Math.max(
-      Math.min(byChars, counted / TOKENIZERS_DIFFER),
-      Math.min(byBytes, counted / TOKENIZERS_DIFFER_IN_BYTES),
-    );
-    size.counted = Math.floor(least);
+    size.counted = Math.floor(leastOf(text, counted));
   });
+}
+
+/** Lower bound of a text's tokens by any tokenizer. Scripts for which one has tokens of several bytes are single bytes for another. */
+function leastOf({ chars, bytes }: { chars: number; bytes: number }, counted: number): number {
+  const usual = counted / TOKENIZERS_DIFFER;
+  if (bytes <= MOSTLY_ASCII * chars) return usual;
+  return Math.max(
+    Math.min(chars / MOST_CHARS_PER_TOKEN, usual),
+    Math.min(bytes / MOST_BYTES_PER_TOKEN, counted / TOKENIZERS_DIFFER_IN_BYTES),
+  );
 }
 
 /** Throws if a prompt cannot fit the model; {@link countIfOver} must have been called. */

@@ -205,6 +205,13 @@ for (const [language, model, tokens, said] of FEWEST) {
   });
 }
 
+Deno.test("a prompt of numbers is above the contexts of all models that its tokens exceed", async () => {
+  const { prompt, reading } = read(user({ type: "text", text: "1 22 333 ".repeat(1000) }));
+  const size = measure(prompt, reading, WIDE);
+  await countIfOver(reading, size, [1000, 4000], { tokens: { countAll }, key: "k" });
+  assert(leastTokens(size) > 4000, String(leastTokens(size)));
+});
+
 Deno.test("mostInput() is at least a token for each byte, and never more than the context", () => {
   for (const [said, bytes] of [["中文字", 9], ["🙂", 4], ["a b c", 5]] as const) {
     const { text } = mostInput(sizeOf(user({ type: "text", text: said })), null);
