@@ -5,7 +5,7 @@
  * The pieces of a streamed message field are combined as by the official Python client, and passed on once,
  * complete: only a complete text can be screened, and other clients keep only the last piece of such a field.
  */
-import { isObject, type Loose, rest } from "../../exchange/json.ts";
+import { isNumber, isObject, type Loose, rest } from "../../exchange/json.ts";
 
 /**
  * Fields of the answer that are decoded, or that the gateway has itself: `extra` has its findings, and `usage`
@@ -77,8 +77,15 @@ const CALL: ReadonlySet<string> = new Set([
 
 export const unknownOfAnswer = (chunk: Loose) => filled(rest(chunk, ANSWER));
 export const unknownOfChoice = (choice: Loose) => filled(rest(choice, CHOICE));
-export const unknownOfMessage = (delta: Loose) => filled(rest(delta, MESSAGE));
 export const unknownOfCall = (call: Loose) => filled(rest(call, CALL));
+
+export function unknownOfMessage(delta: Loose): Loose | undefined {
+  const fields = rest(delta, MESSAGE);
+  // LiteLLM has copies of the reasoning in it.
+  const inner = fields?.provider_specific_fields;
+  if (isObject(inner)) fields!.provider_specific_fields = rest(inner, MESSAGE) ?? null;
+  return filled(fields);
+}
 
 /** Without empty values, with which some servers fill the fields that they do not use. */
 function filled(fields: Loose | undefined): Loose | undefined {
@@ -157,8 +164,13 @@ export class GatheredFields {
 /** How many entries back a piece may belong: limits the cost for a hostile list. */
 const LOOK_BACK = 100;
 
-/** Lists are appended, with entries of the same `index` as one; of other values the last one counts. */
+/** Lists are appended, with entries of the same `index` as one, and objects are merged; of other values the last one counts. */
 function joined(before: unknown, value: unknown): unknown {
+  if (isObject(before) && isObject(value) && !isNumber(before) && !isNumber(value)) {
+    // Not a copy: there may be as many deltas as fields.
+    for (const name of Object.keys(value)) if (name !== "__proto__") before[name] = value[name];
+    return before;
+  }
   if (!Array.isArray(before) || !Array.isArray(value)) return value;
   const list = before;
   for (const entry of value) {

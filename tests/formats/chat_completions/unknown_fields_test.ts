@@ -220,6 +220,56 @@ Deno.test("Annotations of pages have all of their fields, and those of other kin
   assertEquals(read.annotations.map(({ index: _, ...annotation }) => annotation), message.annotations);
 });
 
+Deno.test("Copies of what is decoded, within LiteLLM's provider_specific_fields, do not reach the caller", () => {
+  const delta = (fields: Loose, finish_reason: string | null = null) =>
+    JSON.stringify({ id: "l", model: "m", choices: [{ index: 0, delta: fields, finish_reason }] });
+  const thought = (thinking: string, signature: string) => {
+    const thinking_blocks = [{ type: "thinking", thinking, signature }];
+    return { reasoning_content: thinking, thinking_blocks, provider_specific_fields: { thinking_blocks } };
+  };
+  const { chunks, answer } = streamed([
+    delta({ role: "assistant", ...thought("I ", "") }),
+    delta(thought("think", "")),
+    delta(thought("", "SIGNATURE")),
+    delta({ content: "So", provider_specific_fields: { citation: { cited_text: "a page" } } }),
+    delta({ provider_specific_fields: { container: { id: "c" } } }, "stop"),
+  ]);
+  const [{ message }] = answer.choices as { message: Loose }[];
+  assertEquals([message.reasoning_content, message.content], ["I think", "So"]);
+  assertEquals(message.provider_specific_fields, {
+    citation: { cited_text: "a page" },
+    container: { id: "c" },
+  });
+  assert(
+    !JSON.stringify(chunks.map(({ choices }) => choices)).includes('provider_specific_fields":{"thinking'),
+  );
+
+  const body = { role: "assistant", content: "So", ...thought("I think", "SIGNATURE") };
+  const { message: read } = whole({ id: "l", choices: [{ message: body, finish_reason: "stop" }] });
+  assertEquals(read.reasoning_content, "I think");
+  assert(!("provider_specific_fields" in read));
+});
+
+Deno.test("A field of a message whose kind changes between its pieces has its last value", () => {
+  const LONG = "12345678901234567890";
+  for (
+    const [first, last] of [[LONG, '{"a":1}'], ['{"a":1}', LONG], ["[1]", '{"a":1}'], ['{"a":1}', "[1]"]]
+  ) {
+    const delta = (value: string) =>
+      `{"id":"k","choices":[{"index":0,"delta":{"content":"a","own":${value}}}]}`;
+    const { chunks } = streamed([
+      delta(first),
+      delta(last),
+      '{"id":"k","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
+    ]);
+    const [own] = chunks.flatMap(({ choices }) =>
+      (choices as { delta: Loose }[]).map(({ delta }) => delta.own)
+    )
+      .filter((value) => value !== undefined);
+    assertEquals(own, JSON.parse(last));
+  }
+});
+
 Deno.test("A service tier that comes at the end of a stream reaches the caller", () => {
   const { answer } = streamed([
     '{"id":"v","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"a"}}]}',
