@@ -1,7 +1,7 @@
 /** Fields of answers that only one vendor has: a caller of this format gets them, streamed and whole. */
 import { assert, assertEquals } from "@std/assert";
 import { collect } from "../../../src/exchange/answer.ts";
-import type { Loose } from "../../../src/exchange/json.ts";
+import { type Loose, parseExact } from "../../../src/exchange/json.ts";
 import type { Part } from "../../../src/exchange/part.ts";
 import { chatCompletions } from "../../../src/formats/chat_completions/mod.ts";
 import { bytes, context, dataOf, decodePieces, encodeAll, foldChunks } from "./support.ts";
@@ -252,21 +252,20 @@ Deno.test("Copies of what is decoded, within LiteLLM's provider_specific_fields,
 
 Deno.test("A field of a message whose kind changes between its pieces has its last value", () => {
   const LONG = "12345678901234567890";
-  for (
-    const [first, last] of [[LONG, '{"a":1}'], ['{"a":1}', LONG], ["[1]", '{"a":1}'], ['{"a":1}', "[1]"]]
-  ) {
-    const delta = (value: string) =>
-      `{"id":"k","choices":[{"index":0,"delta":{"content":"a","own":${value}}}]}`;
-    const { chunks } = streamed([
-      delta(first),
-      delta(last),
-      '{"id":"k","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
-    ]);
-    const [own] = chunks.flatMap(({ choices }) =>
-      (choices as { delta: Loose }[]).map(({ delta }) => delta.own)
-    )
-      .filter((value) => value !== undefined);
-    assertEquals(own, JSON.parse(last));
+  const KINDS = [LONG, "1", '{"a":1}', "[1]", "true"];
+  for (const first of KINDS) {
+    for (const last of KINDS.filter((kind) => kind !== first)) {
+      const decoder = chatCompletions.decodeStream();
+      const parts: Part[] = [];
+      for (const value of [first, last]) {
+        const data = `{"id":"k","choices":[{"index":0,"delta":{"own":${value}},"finish_reason":"stop"}]}`;
+        // Numbers keep their digits in large frames.
+        decoder.push({ event: "", data, value: parseExact(data) }, parts);
+      }
+      decoder.end(parts);
+      const [own] = parts.flatMap((part) => part.type === "opaque" ? [part.value.own] : []);
+      assertEquals(JSON.stringify(own), last);
+    }
   }
 });
 
