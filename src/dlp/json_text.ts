@@ -136,7 +136,8 @@ export function replaceInJson(
 ): string | null {
   const inside: Replacement[] = [];
   const strings = stringsOf(text);
-  const numbersOf = new Numbers(text);
+  const lists = new Lists(text);
+  const runs = new Numbers(text);
   let next = 0;
   for (const span of spans) {
     while (next < strings.length && strings[next].end < span.start) next++;
@@ -149,12 +150,12 @@ export function replaceInJson(
       if (end <= start) continue;
       outside += text.slice(done, start);
       const piece = { start, end, by: span.by };
-      pieces.push(numbers === "quote" ? asString(text, piece, numbersOf) : piece);
+      pieces.push(numbers === "quote" ? asString(piece, lists, runs, strings[i].start) : piece);
       done = end;
     }
     outside += text.slice(done, span.end);
     if (/[^\s"{}[\],:]/.test(outside) || pieces.length === 0) {
-      const number = numbers === "quote" && pieces.length === 0 ? numbersOf.at(span) : null;
+      const number = numbers === "quote" && pieces.length === 0 ? runs.at(span) : null;
       if (number === null || number.start < (inside.at(-1)?.end ?? 0)) return null;
       pieces.push(number);
     }
@@ -196,36 +197,89 @@ class Numbers {
  */
 export function replaceInText(text: string, spans: readonly Replacement[]): string | null {
   if (/^\s*[[{"]/.test(text) && parse(text) !== undefined) return replaceInJson(text, spans, "quote");
-  const numbers = new Numbers(text);
-  return replaceSpans(text, spans.map((span) => asString(text, span, numbers)));
+  const lists = new Lists(text);
+  const runs = new Numbers(text);
+  return replaceSpans(text, spans.map((span) => asString(span, lists, runs)));
 }
 
 /** How far back quotes of a piece of JSON are searched for. */
 const NEAR = 400;
-
-/** Replaces a number in a piece of JSON by a string, with quotes escaped like the surrounding ones. */
-function asString(text: string, span: Replacement, numbers: Numbers): Replacement {
-  const number = numbers.at(span);
+/**
+ * Replaces a number in a piece of JSON by a string, with quotes escaped like the surrounding ones.
+ *
+ * @param from start of the string of JSON that contains the number; absent: the text is not JSON
+ */
+function asString(span: Replacement, lists: Lists, runs: Numbers, from?: number): Replacement {
+  const { text } = lists;
+  const number = runs.at(span);
   if (!number || !/^\s*(?:[,}\]]|\\+n|$)/.test(text.slice(number.end, number.end + 8))) return span;
-  const lead = text.slice(Math.max(0, number.start - NEAR), number.start);
+  const lead = text.slice(Math.max(from ?? 0, number.start - NEAR), number.start);
   const key = /[^\s:,[{\\](\\*)"\s{0,8}:\s{0,8}$/.exec(lead);
-  const list = lead.lastIndexOf("[");
-  const inList = !key && /[[,]\s{0,8}$/.test(lead) && list > lead.lastIndexOf("]") &&
-    isOutside(lead.slice(list));
-  if (!key && !inList) return span;
+  if (!key && !(/[[,]\s{0,80}$/.test(lead) && lists.hold(number.start, from ?? 0))) return span;
   // The nearest quote has the same nesting level, unless it opens the string that contains the array.
-  const near = /(\\*)"([^"]*)$/.exec(lead);
-  const opens = !key && near !== null && /^\s*[[{]/.test(near[2]) && !/[\w\]}]\s*$/.test(near[2]);
-  const slashes = key ? key[1] : near === null ? "" : opens ? `${near[1]}${near[1]}\\` : near[1];
+  const near = /(?<!\\)(\\*)"([^"]*)$/.exec(lead);
+  const opens = !key && near !== null && /^\s*[[{]/.test(near[2]) && !/[\w\]}]\s*$/.test(near[2]) &&
+    !/[\w.!?)\]]$/.test(lead.slice(0, near.index));
+  const outermost = from === undefined ? "" : "\\";
+  const slashes = key ? key[1] : near === null ? outermost : opens ? `${near[1]}${near[1]}\\` : near[1];
   const quote = `${slashes}"`;
   return { ...number, by: quote + span.by + quote };
 }
 
-/** Whether all strings that begin in a piece of JSON end in it, at each level of escapes. */
-function isOutside(piece: string): boolean {
-  const open = new Set<number>();
-  for (const { 1: { length } } of piece.matchAll(/(\\*)"/g)) if (!open.delete(length)) open.add(length);
-  return open.size === 0;
+/** How far back the beginning of a list, or the value before that has been examined, is searched for. */
+const REACH = 2000;
+/** The characters of numbers, keywords and escaped line breaks, and those between values. */
+const BETWEEN = new Set(" \t\r\n,:0123456789+-.E\\truefalsn");
+
+/** The lists in a text that contains pieces of JSON. */
+class Lists {
+  readonly text: string;
+  /** The last examined position, and whether it is in a list. */
+  #last = -1;
+  #was = false;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Whether only values of JSON are between the bracket of an open list and a position. Positions must ascend. */
+  hold(end: number, from: number): boolean {
+    this.#was = this.#holds(end, from);
+    this.#last = end;
+    return this.#was;
+  }
+
+  #holds(end: number, from: number): boolean {
+    const { text } = this;
+    let depth = 0;
+    for (let at = end - 1; at >= from && end - at < REACH; at--) {
+      if (at === this.#last - 1 && depth === 0) return this.#was;
+      const unit = text[at];
+      if (unit === '"') {
+        at = this.#stringStart(at, Math.max(from, end - REACH));
+        if (at < 0) return false;
+      } else if (unit === "]" || unit === "}") depth++;
+      else if (unit === "[" || unit === "{") {
+        if (depth-- === 0) return unit === "[";
+      } else if (!BETWEEN.has(unit)) return false;
+    }
+    return false;
+  }
+
+  /** Where a string begins whose closing quote is at `end`: the quote before with as many backslashes. Negative: none. */
+  #stringStart(end: number, from: number): number {
+    const level = this.#slashes(end, from);
+    for (let at = end - 1; at >= from; at--) {
+      if (this.text[at] === '"' && this.#slashes(at, from) === level) return at;
+    }
+    return -1;
+  }
+
+  #slashes(at: number, from: number): number {
+    let first = at;
+    while (first > from && this.text[first - 1] === "\\") first--;
+    return at - first;
+  }
 }
 
 /** Undefined: not JSON. The text is part of a request, whose size and depth have been checked. */

@@ -5,6 +5,7 @@ import { readRequestOptions } from "../../src/dlp/request.ts";
 import { textsOf } from "../../src/dlp/screen_body.ts";
 import { readLeaves } from "../../src/formats/leaves/mod.ts";
 import { LEAVES } from "../../src/formats/mod.ts";
+import { seeded } from "../support/resuming.ts";
 import {
   DECODED_AT_ONCE,
   replaceInJson,
@@ -73,8 +74,60 @@ Deno.test("replaceInText() keeps JSON that a text is, or holds, JSON", () => {
   assertEquals(mask('{"r":"[4111,\\"x\\"]"}', "4111"), '{"r":"[\\"<X_1>\\",\\"x\\"]"}');
   assertEquals(mask("card: 4111, thanks", "4111"), "card: <X_1>, thanks");
   assertEquals(mask("4111", "4111"), "<X_1>");
+  assertEquals(mask('{"n":"see [1, 4111]"}', "4111"), '{"n":"see [1, \\"<X_1>\\"]"}');
+  assertEquals(mask("Result: [[1], 4111]", "4111"), 'Result: [[1], "<X_1>"]');
+  assertEquals(mask('Say "ok" [{"a":["]"]}, 4111]', "4111"), 'Say "ok" [{"a":["]"]}, "<X_1>"]');
+  assertEquals(mask('Result: ["x (1, 2)", 4111]', "4111"), 'Result: ["x (1, 2)", "<X_1>"]');
+  assertEquals(mask("Result: [a, b] and 4111]", "4111"), "Result: [a, b] and <X_1>]");
   // Half of an escape would be left.
   assertEquals(mask('{"a":"x\\n4111"}', "n4111"), null);
+});
+
+Deno.test("replaceInText() keeps lists of JSON in a text JSON, however nested, indented and long", () => {
+  const next = seeded(3);
+  const draw = (most: number) => Math.floor(next() * most);
+  const texts = [
+    "a, 4111",
+    "x (1, 4111), y",
+    "4111",
+    "a: 4111",
+    'say "ok", 4111',
+    "line\n4111\nend",
+    "plain",
+  ];
+  const made = (depth: number): unknown => {
+    const kind = draw(depth > 0 ? 7 : 3);
+    if (kind === 0) return texts[draw(texts.length)];
+    if (kind === 1) return 4111;
+    if (kind === 2) return [true, null, 5, -1.5e10][draw(4)];
+    if (kind === 3) return Object.fromEntries([1, 2].map((n) => [`name ${n}`, made(depth - 1)]));
+    if (kind === 4) return JSON.stringify(made(depth - 1));
+    return Array.from({ length: 1 + draw(kind === 5 ? 3 : 40) }, () => made(kind === 5 ? depth - 2 : 0));
+  };
+  const masked = (value: unknown): unknown => {
+    if (value === 4111) return "<X_1>";
+    if (Array.isArray(value)) return value.map(masked);
+    if (typeof value === "object" && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(one)]));
+    }
+    if (typeof value !== "string") return value;
+    return /^[[{"\d]/.test(value) && value !== "4111"
+      ? JSON.stringify(masked(JSON.parse(value)))
+      : value.replace("4111", "<X_1>");
+  };
+  for (let round = 0; round < 2000; round++) {
+    const value = [made(5), { last: made(3) }];
+    const json = JSON.stringify(value, null, draw(2) * 2);
+    const before = ["Result: ", 'He said "ok" ', "```json\n"][draw(3)];
+    const text = `${before}${json}\nend`;
+    const spans = [...text.matchAll(/(?<!\d)4111(?!\d)/g)].map(({ index }) => ({
+      start: index,
+      end: index + 4,
+      by: "<X_1>",
+    }));
+    const said = replaceInText(text, spans)!;
+    assertEquals(JSON.parse(said.slice(before.length, -4)), masked(value), text);
+  }
 });
 
 Deno.test("textsOf() hands control back while it decodes the escapes of long arguments", () => {
