@@ -135,12 +135,13 @@ class RunningGateway implements Gateway {
       let made: ServerState | undefined;
       try {
         await this.#follow(next);
-        made = await this.#stateOf(next);
+        const state = made = await this.#stateOf(next);
         // Everything that can fail comes before the first change, so a reload is applied completely or not at
         // all.
-        await accounts.reload(accountsConfig(next));
-        this.#become(made);
-        inForce.config = next;
+        await accounts.reload(accountsConfig(next), () => {
+          this.#become(state);
+          inForce.config = next;
+        });
         operation.reloaded(warnings);
         await alerts.follow(next);
       } catch (error) {

@@ -73,11 +73,12 @@ function serviceOf({ store, clock, ticking = true }: AccountsOptions, parts: Par
     refusal: () => maintenance.refusal,
     pendingCount: () => sync.pending,
     damagedLines: () => recovery.damagedLines,
-    async reload(config) {
+    async reload(config, applied) {
       // Steps that may fail come first: while the store is unavailable, nothing is taken over.
       const { prepared } = maintenance;
       if (prepared) await store.declareAccounts(new Configured(config).accounts());
       takeOver(config, parts);
+      applied?.();
       // Credits changed by the configuration are read back. If the store has become unavailable, the next
       // turn does it.
       if (prepared) await parts.changes.pull().catch(() => {});

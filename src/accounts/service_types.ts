@@ -76,8 +76,11 @@ export interface AccountsService extends Accounts, Administration {
   announce(): Promise<void>;
   /** The status of each registered node; null: none. Rejects with `StoreUnavailable`. */
   nodes(): Promise<{ node: string; self: boolean; about: unknown }[]>;
-  /** Applies a new configuration; nothing of it if the store is unavailable. */
-  reload(config: AccountsConfig): Promise<void>;
+  /**
+   * Applies a new configuration; nothing of it if the store is unavailable.
+   * @param applied called in the step that applies it: no call gets new keys with something else that is old
+   */
+  reload(config: AccountsConfig, applied?: () => void): Promise<void>;
   /** Reads from the store what other processes have changed. */
   takeChanges(): Promise<void>;
   /** @param notify makes other workers read a change; resolves when they have */

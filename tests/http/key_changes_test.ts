@@ -77,3 +77,41 @@ Deno.test("a key that changes while a body comes in is the changed one", async (
     return running.reload(config);
   }
 });
+
+Deno.test("a reload puts keys into force in one step with the policies and models that they name", async () => {
+  const provider = loopbackProvider(leastAnswer);
+  const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } });
+  const { accounts } = gateway.gateway;
+  const { config } = loadValue({
+    store: { url: "sqlite::memory:" },
+    providers: { p: { api: "openai-chat", base_url: provider.url } },
+    models: [{ id: "p/new", routes: [{ provider: "p", model: "model" }] }],
+    dlp_policies: { new: { mode: "mask" } },
+    keys: [{ name: "new", secret: `${SECRET}2`, dlp_policy: "new" }],
+  }, { env: () => undefined });
+  const ask = async (secret: string, model: string) => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify({ ...BODY, model }),
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+  // The call begins in the same step, before the reload asks the store for changes.
+  const asked: Promise<number>[] = [];
+  const { reload } = accounts;
+  accounts.reload = (next, applied) =>
+    reload(next, () => {
+      applied!();
+      asked.push(ask(`${SECRET}2`, "p/new"), ask(SECRET, "p/model"));
+    });
+  try {
+    assertEquals([await ask(SECRET, "p/model"), await ask(`${SECRET}2`, "p/new")], [200, 401]);
+    await gateway.gateway.reload(config);
+    assertEquals(await Promise.all(asked), [200, 401]);
+  } finally {
+    await gateway.close();
+    await provider.close();
+  }
+});
