@@ -9,6 +9,7 @@ import type { AnswerRules } from "./answer_rules.ts";
 import { type Replacement, unescaped } from "./json_text.ts";
 import { type JsonPlace, placeAfter, replacementsFor } from "./mask_json_piece.ts";
 import { isPlainWord, LONGEST_OPEN, openFrom } from "./open_value.ts";
+import { END_OF_BLOCK } from "./recognizers/secrets/key_block.ts";
 import type { Finding } from "./scan.ts";
 
 /** Units of context before the scanned text. */
@@ -22,8 +23,7 @@ const CUT_ESCAPE = /(?<!\\)(?:\\\\)*(\\(?:u[\da-f]{0,3})?)$/i;
 const JSON_OPENING = /^\s*(?:\{\s*"|\[\s*[{["\d])/;
 const LONGEST_OPENING = 64;
 const GOES_ON = /^(?:\\(?:u[\da-f]{4}|[^u])|[^\s"'<>,;{}[\]\\])+/i;
-const END_OF_BLOCK = /-----END [A-Z0-9 ]{1,40}-----/;
-const LONGEST_END = 64;
+const LONGEST_END = 84;
 
 /**
  * What to release: `open`: what cannot be the beginning of a value; `plain`: also a plain last word; `late`

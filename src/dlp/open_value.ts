@@ -5,6 +5,8 @@
  * prose only the last word is open, until something follows it.
  */
 
+import { END_OF_BLOCK } from "./recognizers/secrets/key_block.ts";
+
 /** The longest value that is waited for, in units of text. */
 export const LONGEST_OPEN = 512;
 /** Maximum length of grouped digits: an IBAN with spaces takes half of it. */
@@ -17,7 +19,6 @@ const IN_GROUPS =
   /[\p{Nd}@]|^[\p{Lu}]{1,6}[\p{P}\p{S}]*$|^[\p{P}\p{S}]+$|^(?=.*[\p{Ll}].*\p{Lu}|.{28})[\p{L}\p{P}\p{S}]+$/u;
 const BREAK = /[\s"{}<>,;\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff0c\uff1b]/u;
 const BEGIN_BLOCK = "-----BEGIN ";
-const END_BLOCK = /-----END [A-Z0-9 ]+-----/;
 /**
  * Beginnings of an answer that are not beginnings of a value: a capitalized word, letters of scripts without
  * capitals, and punctuation of Markdown and JSON.
@@ -116,5 +117,5 @@ function isNear(word: string, said: string): boolean {
 function blockFrom(text: string, floor: number): number {
   const begin = text.lastIndexOf(BEGIN_BLOCK);
   if (begin < floor) return text.length;
-  return END_BLOCK.test(text.slice(begin)) ? text.length : begin;
+  return END_OF_BLOCK.test(text.slice(begin)) ? text.length : begin;
 }
