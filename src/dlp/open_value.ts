@@ -19,6 +19,7 @@ const IN_GROUPS =
   /[\p{Nd}@]|^[\p{Lu}]{1,6}[\p{P}\p{S}]*$|^[\p{P}\p{S}]+$|^(?=.*[\p{Ll}].*\p{Lu}|.{28})[\p{L}\p{P}\p{S}]+$/u;
 const BREAK = /[\s"{}<>,;\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff0c\uff1b]/u;
 const BEGIN_BLOCK = "-----BEGIN ";
+const BEGIN_SSH2_BLOCK = "---- BEGIN SSH2 ";
 /**
  * Beginnings of an answer that are not beginnings of a value: a capitalized word, letters of scripts without
  * capitals, and punctuation of Markdown and JSON.
@@ -115,7 +116,7 @@ function isNear(word: string, said: string): boolean {
 }
 
 function blockFrom(text: string, floor: number): number {
-  const begin = text.lastIndexOf(BEGIN_BLOCK);
+  const begin = Math.max(text.lastIndexOf(BEGIN_BLOCK), text.lastIndexOf(BEGIN_SSH2_BLOCK));
   if (begin < floor) return text.length;
   return END_OF_BLOCK.test(text.slice(begin)) ? text.length : begin;
 }

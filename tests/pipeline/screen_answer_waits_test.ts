@@ -57,14 +57,23 @@ Deno.test("screenAnswer() lets what no value begins with go with the frame that 
   }
 });
 
-const KEYS: readonly [name: string, line: string][] = [
-  ["RSA PRIVATE KEY", "MIIEowIBAAKCAQEAx7Jz"],
-  ["OpenVPN Static key V1", "81c0decb45d4d41b444db2aa946ecde1"],
+const KEYS: readonly [begin: string, line: string, end: string][] = [
+  ["-----BEGIN RSA PRIVATE KEY-----", "MIIEowIBAAKCAQEAx7Jz", "-----END RSA PRIVATE KEY-----"],
+  [
+    "-----BEGIN OpenVPN Static key V1-----",
+    "81c0decb45d4d41b444db2aa946ecde1",
+    "-----END OpenVPN Static key V1-----",
+  ],
+  [
+    "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----",
+    "SIKH4t7IeiLXxlDxqZn9wPb9NN3Dm1HXwBcsTLFpeN+NLN3l",
+    "---- END SSH2 ENCRYPTED PRIVATE KEY ----",
+  ],
 ];
 
-for (const [name, line] of KEYS) {
-  Deno.test(`screenAnswer() goes on masking a value that is longer than it waits for: ${name}`, async () => {
-    const said = `key:\n-----BEGIN ${name}-----\n${`${line}\n`.repeat(80)}-----END ${name}-----\nthat was it`;
+for (const [begin, line, end] of KEYS) {
+  Deno.test(`screenAnswer() goes on masking a value that is longer than it waits for: ${begin}`, async () => {
+    const said = `key:\n${begin}\n${`${line}\n`.repeat(80)}${end}\nthat was it`;
     for (const step of [1, 7, 64, 300, 5000]) {
       const pieces = said.match(new RegExp(`[^]{1,${step}}`, "g"))!;
       const outcome = await screened(singly(...text(pieces)));

@@ -5,8 +5,8 @@ import { partEnd, report, type ScannedView } from "../scanned_view.ts";
 const KEY_BLOCK =
   /-----BEGIN (?:(?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?|OpenVPN [\w -]{1,30}[kK]ey(?: V\d)?)-----([^-]{0,12000}?(?:-(?!----)[^-]{0,12000}?){0,40})(?:-----[\w -]{0,60}?-----|$)/y;
 
-/** The last line of a block. */
-export const END_OF_BLOCK = /-----END [\w ]{1,60}-----/;
+/** The last line of a block, also of one in the format of SSH2: `---- END SSH2 ENCRYPTED PRIVATE KEY ----`. */
+export const END_OF_BLOCK = /-{4,5} ?END [\w ]{1,60}-{4,5}/;
 
 /** The first and the last line. */
 const FRAME = /^-----[\w -]{0,80}?-----|-----[\w ]{0,60}-----$/g;
