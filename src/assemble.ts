@@ -5,6 +5,7 @@
 import manifest from "../deno.json" with { type: "json" };
 import type { Gateway, GatewayOptions } from "./assembly/gateway.ts";
 import { accountsConfig } from "./assembly/gateway_accounts.ts";
+import { RunningPayloads } from "./assembly/running_payloads.ts";
 import { closeParts, type InForce, openParts, type Parts } from "./assembly/parts.ts";
 import type { Config } from "./config/schema.ts";
 import { type Asked, Discovery } from "./discovery/discovery.ts";
@@ -18,6 +19,7 @@ import { HEALTH } from "./http/health.ts";
 import { collectNow, collectWhenIdle } from "./memory.ts";
 import type { AutoRouter } from "./models/auto.ts";
 import { type Catalog, openCatalog } from "./models/catalog.ts";
+import type { PayloadsConfig } from "./payloads/config.ts";
 import type { OpenPayloads } from "./payloads/mod.ts";
 import { loadScreening } from "./pipeline/guard.ts";
 import type { Kit } from "./pipeline/kit.ts";
@@ -67,6 +69,7 @@ class RunningGateway implements Gateway {
   /** Configurations are loaded one after the other, so that the last one remains in force. */
   readonly #turns = new Turns();
   readonly #memory: { close(): void };
+  readonly #payloads = new RunningPayloads((section) => this.#openPayloads(section));
 
   constructor(inForce: InForce, parts: Parts, options: GatewayOptions) {
     this.#inForce = inForce;
@@ -132,22 +135,20 @@ class RunningGateway implements Gateway {
     const { accounts, operation, alerts } = this.#parts;
     const inForce = this.#inForce;
     return this.#turns.run(async () => {
-      let made: ServerState | undefined;
       try {
         await this.#follow(next);
-        const state = made = await this.#stateOf(next);
+        const made = await this.#stateOf(next);
         // Everything that can fail comes before the first change, so a reload is applied completely or not at
         // all.
         await accounts.reload(accountsConfig(next), () => {
-          this.#become(state);
+          this.#become(made);
           inForce.config = next;
         });
         operation.reloaded(warnings);
         await alerts.follow(next);
       } catch (error) {
         void this.#follow(inForce.config);
-        const log = made?.kit.payloads?.log;
-        if (log !== inForce.state?.kit.payloads?.log) void log?.close();
+        this.#payloads.discard();
         throw error;
       }
     });
@@ -164,7 +165,7 @@ class RunningGateway implements Gateway {
   async close() {
     await this.#parts.alerts.stop();
     // Before the store is closed, since the payload log records places of payloads in it.
-    await this.#inForce.state?.kit.payloads?.log.close();
+    await this.#payloads.close();
     this.#discovery?.close();
     this.#memory.close();
     return { collectorAnswers: await closeParts(this.#parts) };
@@ -189,10 +190,11 @@ class RunningGateway implements Gateway {
   }
 
   #become(made: ServerState): void {
-    const { operation, served } = this.#parts;
+    const { operation, served, socketMemory } = this.#parts;
     const before = this.#inForce.state?.kit;
     const { catalog, payloads, providers } = made.kit;
-    if (before?.payloads && before.payloads.log !== payloads?.log) void before.payloads.log.close();
+    this.#payloads.become(payloads?.log ?? null);
+    socketMemory.bound({ most: made.maxInFlightBytes, longestMessage: made.maxBodyBytes });
     if (before !== undefined) operation.catalogChanged(before.catalog.models, catalog.models);
     this.#inForce.state = made;
     providers.states.takeOver();
@@ -209,7 +211,6 @@ class RunningGateway implements Gateway {
     const { accounts, inFlight, shedder, sessions, wrongKeys, requestRates, socketsOfKeys } = parts;
     const { server } = config;
     const kit = await this.#kitOf(config);
-    socketMemory.bound({ most: this.#share(server.maxInFlightBytes), longestMessage: server.maxBodyBytes });
     return {
       kit,
       administration: accounts,
@@ -256,7 +257,7 @@ class RunningGateway implements Gateway {
     const providers = this.#providersOf(config, catalog, opened);
     await loadFormats(providers, catalog.models.flatMap((m) => m.routes));
     if (Object.keys(config.dlpPolicies).length > 0) await loadScreening();
-    const payloads = await this.#openPayloads(config);
+    const payloads = await this.#payloads.prepare(config.payloads);
     return {
       accounts,
       catalog,
@@ -271,12 +272,16 @@ class RunningGateway implements Gateway {
         dlpPolicies: config.dlpPolicies,
         re2: parts.re2,
         documents: parts.documents,
-        model: parts.entityModel.open(config.dlp.model),
+        model: parts.entityModels.open(config.dlp.model),
         secrets: ownSecrets(config, opened, env),
       },
       sealer: parts.sealer,
       payloads: payloads &&
-        (await import("./pipeline/payloads.ts")).keepingPayloads(payloads, config.dlpPolicies),
+        (await import("./pipeline/payloads.ts")).keepingPayloads(
+          payloads,
+          this.#payloads,
+          config.dlpPolicies,
+        ),
       limits: config.server,
       metrics,
       slices,
@@ -309,14 +314,10 @@ class RunningGateway implements Gateway {
     );
   }
 
-  /** A reload that does not change the section keeps the open payload log. */
-  async #openPayloads({ payloads: section }: Config): Promise<OpenPayloads | null> {
-    if (section === null) return null;
-    const open = this.#inForce.state?.kit.payloads?.log;
-    if (open && JSON.stringify(open.config) === JSON.stringify(section)) return open;
+  async #openPayloads(section: PayloadsConfig): Promise<OpenPayloads> {
     const { store, metrics } = this.#parts;
     const { payloadLog } = await import("./assembly/payload_log.ts");
-    return payloadLog(section, {
+    return await payloadLog(section, {
       ...this.#options,
       store,
       ended: (outcome) => metrics.payloadEnded(outcome),

@@ -34,7 +34,7 @@ import "./alerts/config.ts"; import "./alerts/metrics.ts";
 import "./assemble.ts";
 import "./assembly/all_metrics.ts"; import "./assembly/gateway_accounts.ts";
 import "./assembly/kept_catalog.ts"; import "./assembly/operation.ts"; import "./assembly/parts.ts";
-import "./assembly/running_alerts.ts";
+import "./assembly/running_alerts.ts"; import "./assembly/running_payloads.ts";
 import "./commands/command_table.ts"; import "./commands/option_values.ts"; import "./commands/parse.ts";
 import "./config/certificate.ts"; import "./config/check.ts"; import "./config/config_error.ts";
 import "./config/demo.ts"; import "./config/json_text.ts"; import "./config/jsonc.ts";

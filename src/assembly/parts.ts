@@ -108,7 +108,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
     sealer,
     re2: openRe2(),
     documents: openDocuments(),
-    entityModel: new EntityModelAt(),
+    entityModels: new EntityModels(),
     tokens: openTokenCounter(),
     credentials: new Credentials({
       env: options.env ?? (() => undefined),
@@ -140,7 +140,7 @@ export async function closeParts(parts: Parts): Promise<boolean> {
   parts.ticker.close();
   parts.re2.close();
   parts.documents.close();
-  parts.entityModel.close();
+  parts.entityModels.close();
   parts.tokens.close();
   parts.sealer.close();
   await parts.accounts.close();
@@ -189,21 +189,23 @@ async function openSealer(
   }
 }
 
-/** The model for entity recognition. A reload that does not change its path keeps it loaded. */
-class EntityModelAt {
-  #loaded: { path: string; model: EntityModel } | null = null;
+/**
+ * The models for entity recognition, by path. A reload closes none, since running calls use the one of their
+ * configuration. An idle model ends its worker.
+ */
+class EntityModels {
+  readonly #models = new Map<string, EntityModel>();
 
   /** @param path undefined: no model */
   open(path: string | undefined): EntityModel | null {
-    if (this.#loaded?.path !== path) {
-      this.#loaded?.model.close();
-      this.#loaded = path === undefined ? null : { path, model: openModel(path) };
-    }
-    return this.#loaded?.model ?? null;
+    if (path === undefined) return null;
+    let model = this.#models.get(path);
+    if (model === undefined) this.#models.set(path, model = openModel(path));
+    return model;
   }
 
   close(): void {
-    this.open(undefined);
+    for (const model of this.#models.values()) model.close();
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Key } from "../accounts/mod.ts";
 import type { PolicyRules } from "../dlp/config.ts";
 import type { Part } from "../exchange/part.ts";
-import type { OpenPayloads } from "../payloads/mod.ts";
+import type { OpenPayloads, PayloadLog } from "../payloads/mod.ts";
 import type { Call } from "./call.ts";
 import { type Keeper, keepPayload } from "./keep_payload.ts";
 
@@ -14,9 +14,13 @@ export interface Payloads {
   keep(parts: Parts, of: { call: Call; body: unknown; kit: Keeper }): Parts;
 }
 
-/** Creates the payload log with the rule which keys' calls are stored. */
+/**
+ * Creates the payload log with the rule which keys' calls are stored.
+ * @param to takes the payloads, also those of calls that end after the log was replaced
+ */
 export function keepingPayloads(
   log: OpenPayloads,
+  to: PayloadLog,
   policies: Readonly<Record<string, PolicyRules>>,
 ): Payloads {
   const wanted = new Set(Object.keys(policies).filter((name) => policies[name].payloads));
@@ -26,6 +30,6 @@ export function keepingPayloads(
   return {
     log,
     keeps: (key) => key.payloads || wants(key) || key.team !== null && wants(key.team),
-    keep: (parts, of) => keepPayload(parts, { ...of, log }),
+    keep: (parts, of) => keepPayload(parts, { ...of, log: to }),
   };
 }
