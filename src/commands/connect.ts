@@ -42,25 +42,7 @@ export interface ClientSettings {
 type Client = (connection: Connection) => ClientSettings;
 
 const CLIENTS: Readonly<Record<string, Client>> = {
-  "claude-code": ({ url, secret, model, passes, facts }) => {
-    if (passes === "anthropic-messages") return ownSubscription(url, secret, model);
-    const env = {
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_AUTH_TOKEN: secret,
-      ANTHROPIC_MODEL: model,
-      // It uses them for small tasks and for agents, whatever the model is.
-      ...(!/claude/i.test(model) && {
-        ANTHROPIC_DEFAULT_OPUS_MODEL: model,
-        ANTHROPIC_DEFAULT_SONNET_MODEL: model,
-        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-      }),
-      CLAUDE_CODE_MAX_CONTEXT_TOKENS: facts?.context ? String(facts.context) : undefined,
-    };
-    return {
-      text: `In ~/.claude/settings.json:\n\n${pretty({ env })}`,
-      file: jsonFile(".claude/settings.json", { env }),
-    };
-  },
+  "claude-code": claudeCode,
   codex: ({ url, secret, model, passes, facts }) => {
     if (passes === "openai-responses") return ownLogin(url, secret, model);
     const toml = `model = ${quoted(model)}
@@ -319,29 +301,48 @@ function openCodeModel(facts: ModelFacts | undefined) {
   };
 }
 
-/** Claude Code with a sign-in at the vendor. If a token or a key is set, Claude Code ignores its own sign-in. */
-function ownSubscription(url: string, secret: string, model: string): ClientSettings {
+/** Claude Code uses them for small tasks and for agents, whatever the model is. */
+const CLAUDE_MODELS = ["OPUS", "SONNET", "HAIKU"].map((name) => `ANTHROPIC_DEFAULT_${name}_MODEL`);
+
+/** With its own sign-in, it must have neither a token nor a key, which it would use instead. */
+function claudeCode({ url, secret, model, passes, facts }: Connection): ClientSettings {
+  const signsIn = passes === "anthropic-messages";
   const key = `x-svc-key: ${secret}`;
-  const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_CUSTOM_HEADERS: key, ANTHROPIC_MODEL: model };
+  const env: Record<string, string | undefined> = {
+    ANTHROPIC_BASE_URL: url,
+    [signsIn ? "ANTHROPIC_CUSTOM_HEADERS" : "ANTHROPIC_AUTH_TOKEN"]: signsIn ? key : secret,
+    ANTHROPIC_MODEL: model,
+    ...(!signsIn && !/claude/i.test(model) && Object.fromEntries(CLAUDE_MODELS.map((name) => [name, model]))),
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: !signsIn && facts?.context ? String(facts.context) : undefined,
+  };
+  const [where, then] = signsIn
+    ? [", without ANTHROPIC_AUTH_TOKEN and ANTHROPIC_API_KEY", "\nand sign in as ever: claude /login"]
+    : ["", ""];
   return {
-    text: `In ~/.claude/settings.json, without ANTHROPIC_AUTH_TOKEN and ANTHROPIC_API_KEY:\n\n${
-      pretty({ env })
-    }\nand sign in as ever: claude /login`,
+    text: `In ~/.claude/settings.json${where}:\n\n${pretty({ env })}${then}`,
     file: jsonFile(".claude/settings.json", (before) => {
-      const headers = object(object(before).env).ANTHROPIC_CUSTOM_HEADERS;
-      const others = typeof headers === "string"
-        ? headers.split("\n").filter((line) => line.trim() !== "" && !/^\s*x-svc-key\s*:/i.test(line))
-        : [];
+      const had = object(object(before).env);
+      // What an earlier `connect` wrote for another model or another way to sign in would still count.
+      const old = CLAUDE_MODELS.filter((name) =>
+        had[name] !== undefined && had[name] === had.ANTHROPIC_MODEL
+      );
+      const headers = [...otherHeaders(had.ANTHROPIC_CUSTOM_HEADERS), ...(signsIn ? [key] : [])];
       return {
         env: {
+          ...Object.fromEntries(old.map((name) => [name, undefined])),
           ...env,
-          ANTHROPIC_CUSTOM_HEADERS: [...others, key].join("\n"),
-          ANTHROPIC_AUTH_TOKEN: undefined,
-          ANTHROPIC_API_KEY: undefined,
+          ANTHROPIC_CUSTOM_HEADERS: headers.length === 0 ? undefined : headers.join("\n"),
+          ...(signsIn && { ANTHROPIC_AUTH_TOKEN: undefined, ANTHROPIC_API_KEY: undefined }),
         },
       };
     }),
   };
+}
+
+/** The lines of Claude Code's own headers without the one for the gateway's key. */
+function otherHeaders(headers: unknown): string[] {
+  if (typeof headers !== "string") return [];
+  return headers.split("\n").filter((line) => line.trim() !== "" && !/^\s*x-svc-key\s*:/i.test(line));
 }
 
 /** Codex, with a ChatGPT login or a key of OpenAI. */

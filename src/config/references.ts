@@ -206,13 +206,24 @@ function checkRoutes(
   }
 }
 
-/** Alerts by mail require `smtp`. */
+/** Alerts by mail require `smtp`. A webhook has one secret, with which the deliveries of all rules are signed. */
 function checkAlerts(config: Loose, report: Report): void {
-  if (config.smtp !== undefined && config.smtp !== null) return;
+  const noMail = config.smtp === undefined || config.smtp === null;
+  const secrets = new Map<unknown, { secret: unknown; path: InputPath }>();
   for (const { value, path } of items(config.alerts, ["alerts"])) {
-    for (const { value: { email }, path: at } of items(value.to, [...path, "to"])) {
-      if (email === undefined) continue;
-      report.expect("no mail address, as there is no `smtp`", email, [...at, "email"]);
+    for (const { value: { email, webhook, secret }, path: at } of items(value.to, [...path, "to"])) {
+      if (email !== undefined && noMail) {
+        report.expect("no mail address, as there is no `smtp`", email, [...at, "email"]);
+      }
+      if (typeof webhook !== "string") continue;
+      const first = secrets.get(webhook);
+      if (first === undefined) secrets.set(webhook, { secret, path: [...at, "secret"] });
+      else if (first.secret !== secret) {
+        report.expect(`the same value as ${pathText(first.path)}, of the same webhook`, secret, [
+          ...at,
+          "secret",
+        ]);
+      }
     }
   }
 }

@@ -108,6 +108,52 @@ Deno.test("a size that is not known is removed with the model that had it, and m
   assertEquals(JSON.parse(twice!).customModels.map((one: any) => one.displayName), ["Mine", "Sluice: a/b"]);
 });
 
+Deno.test("settings of Claude Code for another model, or another way to sign in, do not stay", () => {
+  const connect = (before: string, model: string, passes?: string) =>
+    JSON.parse(
+      clientNamed("claude-code")({ url: URL, secret: SECRET, model, passes, facts: FACTS }).file!.write(
+        before,
+      )!,
+    ).env;
+  const key = `x-svc-key: ${SECRET}`;
+  const own = { ANTHROPIC_CUSTOM_HEADERS: "x-team: a", ANTHROPIC_DEFAULT_OPUS_MODEL: "mine/opus" };
+  const other = connect(JSON.stringify({ env: { ...own, ANTHROPIC_API_KEY: "k" } }), "openai/gpt");
+  assertEquals(other, {
+    ANTHROPIC_API_KEY: "k",
+    ANTHROPIC_AUTH_TOKEN: SECRET,
+    ANTHROPIC_BASE_URL: URL,
+    ANTHROPIC_CUSTOM_HEADERS: "x-team: a",
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: "openai/gpt",
+    ANTHROPIC_DEFAULT_OPUS_MODEL: "openai/gpt",
+    ANTHROPIC_DEFAULT_SONNET_MODEL: "openai/gpt",
+    ANTHROPIC_MODEL: "openai/gpt",
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: "128000",
+  });
+  const signedIn = connect(JSON.stringify({ env: other }), "anthropic/claude", "anthropic-messages");
+  assertEquals(signedIn, {
+    ANTHROPIC_BASE_URL: URL,
+    ANTHROPIC_CUSTOM_HEADERS: `x-team: a\n${key}`,
+    ANTHROPIC_MODEL: "anthropic/claude",
+  });
+  const claude = {
+    ANTHROPIC_AUTH_TOKEN: SECRET,
+    ANTHROPIC_BASE_URL: URL,
+    ANTHROPIC_MODEL: "anthropic/claude",
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: "128000",
+  };
+  // The header of the old key would be used instead of the token.
+  assertEquals(connect(JSON.stringify({ env: signedIn }), "anthropic/claude"), {
+    ...claude,
+    ANTHROPIC_CUSTOM_HEADERS: "x-team: a",
+  });
+  assertEquals(
+    connect(JSON.stringify({ env: { ANTHROPIC_CUSTOM_HEADERS: key } }), "anthropic/claude"),
+    claude,
+  );
+  // What the user has chosen stays.
+  assertEquals(connect(JSON.stringify({ env: own }), "anthropic/claude"), { ...claude, ...own });
+});
+
 Deno.test("connect knows the size of a model from the file, and of known models without asking anybody", async () => {
   const { config } = loadConfig(
     JSON.stringify({

@@ -26,6 +26,19 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
       'webhooks[1].url: expected a value that webhooks[0].url does not have, got "https://a.example/…"',
     ],
   ],
+  [
+    "two secrets of one webhook",
+    plus({
+      alerts: ["first", "second", "first"].map((secret, i) => ({
+        ...alert(`a${i}`),
+        to: [{ webhook: "https://a.example/1", secret }, { webhook: "https://a.example/2", secret: "other" }],
+      })),
+    }),
+    [
+      "alerts[1].to[0].secret: expected the same value as alerts[0].to[0].secret, of the same webhook, " +
+      "got another value (not shown)",
+    ],
+  ],
   ["a team of an unknown account", plus({ teams: [{ name: "red", account: "defualt" }] }), [
     'teams[0].account: expected one of the accounts default, got "defualt"; nearest is default',
   ]],
