@@ -11,7 +11,7 @@ import { isObject, type Loose, object } from "../exchange/json.ts";
 import { idOf } from "../models/discovered/names.ts";
 import { accessOf, written } from "./litellm_credentials.ts";
 import { litellmPrices } from "./litellm_prices.ts";
-import { limitsOf, LitellmProviders, modelOf } from "./litellm_providers.ts";
+import { limitsOf, LitellmProviders, modelOf, secondsOf } from "./litellm_providers.ts";
 import { UsageError } from "./option_values.ts";
 
 export interface Imported {
@@ -36,6 +36,11 @@ const SECTIONS = [
 ];
 /** The largest amount of money. */
 const MOST_BUDGET = 9_000_000;
+/** The least and the largest weight of a route. */
+const WEIGHTS = { least: 1e-6, most: 1e6 };
+const MOST_TOKENS = 2 ** 31;
+const ID = /^[^/\s]+\/[^\s*]+$/;
+const SHORT_NAME = /^[!-)+-.0-~]{1,256}$/;
 
 interface Deployment {
   name: string;
@@ -64,9 +69,14 @@ class Import {
   readonly #providers = new LitellmProviders((text) => this.#note(text));
   readonly #models = new Map<string, Loose & { id: string; routes: Loose[] }>();
   readonly #root: Loose;
+  /** Ids of models, first those that are names in LiteLLM: callers use them already. */
+  readonly #ids: Set<unknown>;
+  readonly #shortNames = new Set<string>();
 
   constructor(root: Loose) {
     this.#root = root;
+    const names = (root.model_list as unknown[]).map((item) => object(item).model_name);
+    this.#ids = new Set(names.filter((name) => typeof name === "string" && ID.test(name)));
   }
 
   result(): Imported {
@@ -177,23 +187,35 @@ class Import {
       if (known.pricing === undefined) Object.assign(known, prices);
       return;
     }
+    const isSize = (count: number) => count > 0 && count <= MOST_TOKENS && Number.isInteger(count);
     const context = Number(info.max_input_tokens);
     const output = Number(info.max_output_tokens);
+    const isShort = id.startsWith("anthropic/") && this.#takesShortName(name);
     this.#models.set(name, {
       id,
       routes: [route],
-      ...(context > 0 && Number.isInteger(context) && { context_length: context }),
-      ...(output > 0 && Number.isInteger(output) && { max_completion_tokens: output }),
+      ...(isSize(context) && { context_length: context }),
+      ...(isSize(output) && { max_completion_tokens: output }),
       ...prices,
-      ...(id.startsWith("anthropic/") && !name.includes("/") && { short_names: [name] }),
+      ...(isShort && { short_names: [name] }),
     });
   }
 
+  /** Whether a name can be a short name, and is not yet one of another model. */
+  #takesShortName(name: string): boolean {
+    if (!SHORT_NAME.test(name) || this.#shortNames.has(name)) return false;
+    this.#shortNames.add(name);
+    return true;
+  }
+
   #idOf(name: string, preset: string, provider: string, model: string): string {
-    if (/^[^/\s]+\/[^\s*]+$/.test(name)) return name;
+    if (ID.test(name)) return name;
     // The name is more specific than the name of a deployment, which is arbitrary.
     const [vendor] = idOf(preset, provider, preset === "azure" ? name : model).split("/");
-    const id = `${vendor}/${name.replace(/[^!-~]/g, "-")}`;
+    const base = `${vendor}/${name.replace(/[^!-~]/g, "-")}`;
+    let id = base;
+    for (let i = 2; this.#ids.has(id); i++) id = `${base}-${i}`;
+    this.#ids.add(id);
     this.#note(`${name}: callers name it ${id}, since ids have a vendor.`);
     return id;
   }
@@ -233,8 +255,9 @@ class Import {
   #aliases(aliases: Loose): void {
     for (const [alias, target] of Object.entries(aliases)) {
       const model = this.#models.get(typeof target === "string" ? target : String(object(target).model));
-      if (model === undefined || alias.includes("/")) this.#note(`model_group_alias: ${alias} was left out.`);
-      else model.short_names = [...(model.short_names as string[] ?? []), alias];
+      if (model !== undefined && this.#takesShortName(alias)) {
+        model.short_names = [...(model.short_names as string[] ?? []), alias];
+      } else this.#note(`model_group_alias: ${alias} was left out.`);
     }
   }
 
@@ -287,8 +310,9 @@ class Import {
     const failures = Number(router.allowed_fails) + 1;
     const open = Number(router.cooldown_time);
     const breaker = {
-      ...(Number.isInteger(failures) && failures > 0 && { failures, window_seconds: 60 }),
-      ...(open > 0 && { open_seconds: Math.min(86_400, open) }),
+      ...(Number.isInteger(failures) && failures > 0 &&
+        { failures: Math.min(1_000_000, failures), window_seconds: 60 }),
+      ...(open > 0 && { open_seconds: secondsOf(open) }),
     };
     return {
       ...limitsOf(
@@ -308,12 +332,26 @@ class Import {
   }
 }
 
-/** Removes weights if only one route has one: they would have no effect. */
+/**
+ * Removes weights if only one route has one: they would have no effect. Weights beyond the limits, such as
+ * millions of tokens a minute, are made smaller together.
+ */
 function weighted(model: Loose & { routes: Loose[] }): Loose {
-  const shared = model.routes.filter(({ weight }) => weight !== null);
-  return shared.length > 1
-    ? model
-    : { ...model, routes: model.routes.map(({ provider, model }) => ({ provider, model })) };
+  const weights = model.routes.flatMap(({ weight }) => typeof weight === "number" ? [weight] : []);
+  const { least, most } = WEIGHTS;
+  const factor = Math.min(1, most / Math.max(...weights));
+  return {
+    ...model,
+    routes: model.routes.map(({ provider, model, weight }) =>
+      weights.length > 1
+        ? {
+          provider,
+          model,
+          weight: typeof weight === "number" ? Math.min(most, Math.max(least, weight * factor)) : null,
+        }
+        : { provider, model }
+    ),
+  };
 }
 
 function periodOf(duration: unknown): string | null {

@@ -90,7 +90,7 @@ function priceOf(field: string, value: unknown): Price | null {
 /** A number, or its text, as a decimal string; null: not a number that can be a price. */
 function decimal(value: unknown): string | null {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  if (typeof number !== "number" || !(number >= 0 && number < 1e6)) return null;
+  if (typeof number !== "number" || !(number >= 0 && number <= 1000)) return null;
   // The shortest digits that stand for the number: 3.75e-6, without the error of its binary fraction.
   const [digits, exponent] = number.toExponential().split("e");
   const all = digits.replace(".", "");

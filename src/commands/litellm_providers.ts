@@ -86,7 +86,7 @@ export class LitellmProviders {
     const preset = PRESETS.find(({ name }) => name === presetName);
     const base = params.api_base ?? params.base_url;
     const fields: Loose = {
-      ...(typeof base === "string" && addressOf(presetName, written(base))),
+      ...(typeof base === "string" && base.trim() !== "" && addressOf(presetName, written(base))),
       ...(typeof params.api_key === "string" &&
         !preset?.keys.some((key) => params.api_key === `os.environ/${key}`) &&
         { api_key: written(params.api_key) }),
@@ -115,10 +115,15 @@ export class LitellmProviders {
 /** Time limits in seconds, and the number of retries. Values that are no numbers are left out. */
 export function limitsOf(timeout: unknown, streamTimeout: unknown, retries: unknown): Loose {
   return {
-    ...(Number(timeout) > 0 && { first_byte_seconds: Math.min(86_400, Number(timeout)) }),
-    ...(Number(streamTimeout) > 0 && { idle_seconds: Math.min(86_400, Number(streamTimeout)) }),
+    ...(Number(timeout) > 0 && { first_byte_seconds: secondsOf(Number(timeout)) }),
+    ...(Number(streamTimeout) > 0 && { idle_seconds: secondsOf(Number(streamTimeout)) }),
     ...(Number.isInteger(retries) && { retries: Math.min(10, Math.max(0, Number(retries))) }),
   };
+}
+
+/** Seconds within the limits of the fields for times. */
+export function secondsOf(seconds: number): number {
+  return Math.min(86_400, Math.max(0.01, seconds));
 }
 
 function addressOf(preset: string, base: string): Loose {

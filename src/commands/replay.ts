@@ -97,22 +97,17 @@ function addressOf({ server: { hostname, port, tls } }: Config): string {
 async function ask(base: string, secret: string, format: CallerFormatName, request: Loose): Promise<Side> {
   const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
   const begun = performance.now();
-  let response: Response;
-  let answer: unknown;
-  try {
-    response = await fetch(base + PATHS[format], {
-      method: "POST",
-      headers,
-      body: JSON.stringify(request),
-      redirect: "error",
-    });
-    answer = await response.json();
-  } catch (error) {
-    throw new Failure(
-      "service_unavailable",
-      `Cannot replay: ${base} does not answer: ${error instanceof Error ? error.message : error}`,
-    );
-  }
+  const response = await fetch(base + PATHS[format], {
+    method: "POST",
+    headers,
+    body: JSON.stringify(request),
+    redirect: "error",
+  }).catch((error) => {
+    throw noReplay(`${base} does not answer: ${error instanceof Error ? error.message : error}`);
+  });
+  const answer: unknown = await response.json().catch(() => {
+    throw noReplay(`${base} answers with status ${response.status} and a body that is no JSON`);
+  });
   const ms = Math.round(performance.now() - begun);
   const id = response.headers.get("x-request-id") ?? "";
   const record = response.ok ? await recordOf(`${base}/v1/generations/${id}`, headers) : null;
@@ -123,10 +118,19 @@ async function ask(base: string, secret: string, format: CallerFormatName, reque
   });
 }
 
+function noReplay(why: string): Failure {
+  return new Failure("service_unavailable", `Cannot replay: ${why}`);
+}
+
+/** Null: it cannot be read. The answer, which has been paid for, is shown nevertheless. */
 async function recordOf(address: string, headers: HeadersInit): Promise<GenerationView | null> {
-  const response = await fetch(address, { headers, redirect: "error" });
-  if (response.ok) return await response.json();
-  await response.body?.cancel();
+  try {
+    const response = await fetch(address, { headers, redirect: "error" });
+    if (response.ok) return await response.json();
+    await response.body?.cancel();
+  } catch {
+    // It is another server, or one that has just ended.
+  }
   return null;
 }
 

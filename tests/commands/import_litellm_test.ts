@@ -138,3 +138,125 @@ Deno.test("importLitellm() does not take a number of output tokens for the size 
   assertEquals([clear.models[0].context_length, clear.models[0].max_completion_tokens], [100_000, 4096]);
   assert(!clear.notes.join().includes("max_tokens"));
 });
+
+Deno.test("importLitellm() gives models ids, short names and numbers with which a gateway starts", () => {
+  const named = (model_name: string, model: string, params: Loose = {}) => ({
+    ...deployment(model, params),
+    model_name,
+  });
+  const ids = imported({
+    model_list: [
+      named("gpt-4o", "openai/gpt-4o"),
+      named("openai/gpt-4o", "openai/gpt-4o"),
+      named("my model", "openai/a"),
+      named("my-model", "openai/b"),
+      named("my model", "openai/c"),
+    ],
+  });
+  // Callers use a name with a vendor already, so it stays.
+  assertEquals(ids.models.map(({ id }) => id), [
+    "openai/gpt-4o-2",
+    "openai/gpt-4o",
+    "openai/my-model",
+    "openai/my-model-2",
+  ]);
+  assertStringIncludes(ids.notes.join("\n"), "gpt-4o: callers name it openai/gpt-4o-2");
+
+  const short = imported({
+    model_list: [
+      named("claude", "anthropic/claude-x"),
+      named("Claude Sonnet", "anthropic/claude-y"),
+      named("gpt", "openai/gpt"),
+    ],
+    router_settings: {
+      model_group_alias: { claude: "gpt", "GPT 4": "gpt", "gpt*": "gpt", fine: "gpt", x: "none" },
+    },
+  });
+  assertEquals(short.models.map(({ short_names }) => short_names), [["claude"], undefined, ["fine"]]);
+  assertEquals(short.notes.filter((note) => note.startsWith("model_group_alias")), [
+    "model_group_alias: claude was left out.",
+    "model_group_alias: GPT 4 was left out.",
+    "model_group_alias: gpt* was left out.",
+    "model_group_alias: x was left out.",
+  ]);
+
+  const weights = (...params: Loose[]) =>
+    imported({ model_list: params.map((each) => named("gpt", "openai/gpt", each)) }).models[0].routes;
+  const route = { provider: "openai", model: "gpt" };
+  assertEquals(weights({ tpm: 4_000_000 }, { rpm: 1_000_000 }, {}), [
+    { ...route, weight: 1_000_000 },
+    { ...route, weight: 250_000 },
+    { ...route, weight: 0.25 },
+  ]);
+  assertEquals(weights({ weight: 1e300 }, { weight: 1e-9 }), [
+    { ...route, weight: 1_000_000 },
+    { ...route, weight: 0.000001 },
+  ]);
+  assertEquals(weights({ tpm: 4_000_000 }), [route]);
+
+  const { models: [bounded], loaded, notes } = imported({
+    model_list: [
+      deployment("openai/a", {
+        api_base: "",
+        timeout: 0.001,
+        stream_timeout: 1e9,
+        input_cost_per_token: 1001,
+      }, {
+        max_input_tokens: 2 ** 32,
+        max_output_tokens: 2 ** 31,
+      }),
+    ],
+    router_settings: { allowed_fails: 1e9, cooldown_time: 0.001 },
+  });
+  assertEquals([bounded.context_length, bounded.max_completion_tokens], [undefined, 2 ** 31]);
+  assertEquals([loaded.providers[0].firstByteMs, loaded.providers[0].idleMs], [10, 86_400_000]);
+  assertEquals(loaded.providers[0].breaker, { failures: 1_000_000, windowMs: 60_000, openMs: 10 });
+  assertStringIncludes(notes.join("\n"), "input_cost_per_token has no counterpart");
+});
+
+Deno.test("importLitellm() says what becomes of orders, fallbacks for all, variables and budgets", () => {
+  const of = (more: Loose) => imported({ model_list: [deployment("openai/a")], ...more });
+  const order = (routing_strategy: string) => of({ router_settings: { routing_strategy } });
+  assertEquals(
+    ["latency-based-routing", "cost-based-routing", "simple-shuffle", "other"].map((name) =>
+      order(name).models[0].order
+    ),
+    ["latency", "price", undefined, undefined],
+  );
+  assertStringIncludes(order("other").notes.join("\n"), "routing_strategy: other is not known");
+  assert(!order("simple-shuffle").notes.join().includes("routing_strategy"));
+  const { notes } = of({
+    litellm_settings: { drop_params: true, default_fallbacks: ["m"] },
+    environment_variables: { A_NAME: "canary" },
+    general_settings: { database_url: "postgres://canary" },
+  });
+  for (
+    const what of [
+      "drop_params: Sluice always leaves out",
+      "default_fallbacks: m would be a route of every model",
+      "environment_variables.A_NAME: set it",
+      "general_settings.database_url is LiteLLM's own database",
+    ]
+  ) assertStringIncludes(notes.join("\n"), what);
+  assert(!notes.join().includes("canary"));
+  const limit = (budget_duration?: string) => {
+    const root = {
+      model_list: [deployment("openai/a")],
+      litellm_settings: { max_budget: 12.5, budget_duration },
+    };
+    return (importLitellm(JSON.stringify(root)).config.keys as Loose[])[0].spend_limit;
+  };
+  const periods = {
+    "1d": "day",
+    "24h": "day",
+    "7d": "week",
+    "1w": "week",
+    "30d": "month",
+    "1mo": "month",
+    "5d": "total",
+  };
+  for (const [written, period] of Object.entries(periods)) {
+    assertEquals(limit(written), { amount: "12.5", period });
+  }
+  assertEquals(limit(), { amount: "12.5", period: "total" });
+});
