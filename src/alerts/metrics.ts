@@ -4,6 +4,7 @@
  * converted to the one value that a rule compares with its limit.
  */
 import type { HistogramSample, MetricData, NumberSample } from "../metrics/registry.ts";
+import { DURATIONS } from "../metrics/rows.ts";
 
 /** Numbers by group: counters since the start of the process, or current values. */
 export type Numbers = Map<string, number[]>;
@@ -98,9 +99,6 @@ function p95(counts: readonly number[], bounds: readonly number[], least: number
   return null;
 }
 
-/** Bucket bounds of both histograms of call durations, in seconds. */
-const BOUNDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
-
 function durations(name: string, help: string, metric: string, above: number): AlertMetric {
   return {
     name,
@@ -109,7 +107,7 @@ function durations(name: string, help: string, metric: string, above: number): A
     by: [null, "model"],
     above,
     // The last bucket has no upper bound.
-    largest: BOUNDS[BOUNDS.length - 1],
+    largest: DURATIONS[DURATIONS.length - 1],
     now: false,
     joined: "sum",
     read(metrics, by) {
@@ -119,7 +117,7 @@ function durations(name: string, help: string, metric: string, above: number): A
       }
       return numbers;
     },
-    value: (counts, { least }) => p95(counts, BOUNDS, least),
+    value: (counts, { least }) => p95(counts, DURATIONS, least),
   };
 }
 
