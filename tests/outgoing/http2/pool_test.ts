@@ -2,6 +2,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { addressOf } from "../../../src/outgoing/address.ts";
 import { CODE } from "../../../src/outgoing/http2/connection_error.ts";
+import type { Http2Connection } from "../../../src/outgoing/http2/connection.ts";
+import { Http2Pool } from "../../../src/outgoing/http2/pool.ts";
 import { FRAME, frame, SETTING, settings } from "../../../src/outgoing/http2/frames.ts";
 import { eventually, stoppedTicker } from "../../support/time.ts";
 import { begin, outcomeOf, rawServer, reset, whole } from "./raw_server.ts";
@@ -123,5 +125,50 @@ Deno.test("a connection that answers the question goes on, however long the answ
     assert(server.connections.length === 1);
   } finally {
     await server.close();
+  }
+});
+
+Deno.test("three requests in a row without a response decline HTTP/2, unless one is answered between them", () => {
+  const pool = new Http2Pool();
+  const unanswered = (at: number) => pool.unanswered(at, at + 1, false);
+  for (const at of [0, 10]) unanswered(at);
+  pool.answered(15);
+  for (const at of [20, 30]) unanswered(at);
+  assert(!pool.declined(31));
+  unanswered(40);
+  assert(pool.declined(41) && pool.declined(600_040) && !pool.declined(600_041));
+  // Requests that were open at the same time count as one.
+  const together = new Http2Pool();
+  for (let i = 0; i < 9; i++) together.unanswered(0, 5 + i, false);
+  assert(!together.declined(20));
+  // A server that has answered in the last ten minutes is slow.
+  const slow = new Http2Pool();
+  slow.answered(0);
+  for (const at of [1, 2, 3]) slow.unanswered(at * 10, at * 10 + 1, true);
+  assert(!slow.declined(40));
+  for (const at of [1, 2, 3]) slow.unanswered(600_000 + at * 10, 600_001 + at * 10, true);
+  assert(slow.declined(600_040));
+});
+
+Deno.test("a pool that declines HTTP/2 keeps no connection, unless the server has no other protocol", () => {
+  for (const alone of [false, true]) {
+    const watched: unknown[] = [];
+    const pool = new Http2Pool({ watch: (pool) => void watched.push(pool) });
+    pool.alone = alone;
+    const connections = [0, 1].map(() => {
+      const connection = {
+        size: 1,
+        room: 1,
+        heardAt: 0,
+        idleSince: 0,
+        isUnresponsive: () => false,
+        retire: () => pool.remove(connection),
+      } as unknown as Http2Connection;
+      pool.add(connection, { now: () => 0 });
+      return connection;
+    });
+    assertEquals(watched, [pool]);
+    pool.decline(0);
+    assertEquals(pool.size, alone ? connections.length : 0);
   }
 });
