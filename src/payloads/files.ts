@@ -54,11 +54,11 @@ export function openFiles(folder: string, place: string, now: () => number): Pay
       for (const name of await namesIn(folder)) {
         if (!DAY.test(name) || name >= day) continue;
         for (const inner of await namesIn(join(folder, name))) {
-          await Deno.remove(join(folder, name, inner), { recursive: true });
+          await remove(join(folder, name, inner), { recursive: true });
           made.delete(join(folder, name, inner));
           return true;
         }
-        await Deno.remove(join(folder, name)).catch(() => {});
+        await remove(join(folder, name));
         return true;
       }
       return false;
@@ -76,6 +76,15 @@ export function openFiles(folder: string, place: string, now: () => number): Pay
       }
     },
   };
+}
+
+/** Another node that shares the folder may have deleted it already. */
+async function remove(path: string, options?: Deno.RemoveOptions): Promise<void> {
+  try {
+    await Deno.remove(path, options);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
 }
 
 async function namesIn(folder: string): Promise<string[]> {
