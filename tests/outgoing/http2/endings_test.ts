@@ -83,3 +83,17 @@ Deno.test("a size of frames is one of those that the protocol allows", async () 
     }, { first: settings([[SETTING.maxFrameSize, size]]) });
   }
 });
+
+Deno.test("a call that is cancelled while its connection is being opened ends then", async () => {
+  // It never says a word of TLS.
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const url = `https://localhost:${listener.addr.port}/v1`;
+  const abort = new AbortController();
+  const asking = outcomeOf(url, ticker, { signal: abort.signal });
+  const conn = await listener.accept();
+  // The first bytes of the handshake: the call waits for the rest.
+  await conn.read(new Uint8Array(1));
+  abort.abort();
+  assertEquals(await asking, "provider_unavailable");
+  conn.close();
+});
