@@ -12,7 +12,7 @@ import { argumentText, brokenAnswer } from "../failures/decode_failure.ts";
 import { decodeCitation } from "./citations.ts";
 import { callStart, messageFields, nameOf } from "./decode_items.ts";
 import { idOf, isOther, lateFields, lateProof, otherPart, wholeParts } from "./decode_items.ts";
-import { isLive, livePart } from "./decode_live.ts";
+import { isLive, livePart, liveStart } from "./decode_live.ts";
 import { besideOf, CALL, indexOf, isCall, isRead, kindOf, partsOf } from "./decode_state.ts";
 import { repeatedText, restOf, sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
@@ -71,7 +71,7 @@ export class ItemReader {
     const slot = this.#slots.get(index)!;
     if (!isLive(slot)) return;
     slot.block = this.#open();
-    this.emit({ type: "live-start", block: slot.block, choice: 0, format: "responses", value: item });
+    this.emit(liveStart(item, slot.block));
   }
 
   /** An event of a tool that the provider runs. */

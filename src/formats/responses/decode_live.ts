@@ -49,6 +49,12 @@ export function isLive(slot: Slot): boolean {
   return slot.type === "image_generation_call" || (slot.type !== "" && !isRead(slot));
 }
 
+/** The announcement of an item. Clients' types require `result`, which Azure's does not contain. */
+export function liveStart(item: Loose, block: number): Part {
+  const value = item.type === "image_generation_call" ? { result: null, ...item } : item;
+  return { type: "live-start", block, choice: 0, format: "responses", value };
+}
+
 /** The part of an event. Undefined: the event is not one of this item. */
 export function livePart({ type, block }: Slot, event: string, fields: Loose): Part | undefined {
   if (TYPE_OF.get(event) !== type) return undefined;
