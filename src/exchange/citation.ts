@@ -12,8 +12,12 @@ export interface SourcePlace {
 
 /** A source cited by an answer. Indices are UTF-16 units of the text block. */
 export interface Citation {
-  /** `url`: a web page. `document`: a document of the request. `file`: a stored file. */
-  kind: "url" | "document" | "file";
+  /**
+   * `url`: a web page. `document`: a document of the request. `file`: a stored file. `number`: a source of the
+   * request, by a number that was not resolved; callers do not get it.
+   */
+  kind: "url" | "document" | "file" | "number";
+  number?: string;
   url?: string;
   title?: string;
   /** The cited text of the source. */

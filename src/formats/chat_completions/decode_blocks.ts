@@ -17,7 +17,7 @@ import {
   unusableAnswer,
 } from "../failures/decode_failure.ts";
 import { endCall, readCall, startCall } from "./decode_call_blocks.ts";
-import { cite, decodeSources, readAnnotations } from "./decode_citations.ts";
+import { cite, decodeSources, readAnnotations, readReference, readSpans } from "./decode_citations.ts";
 import { closeSound, readImage, readSound } from "./decode_media_blocks.ts";
 import { GatheredFields, keepLast } from "./decode_unknown.ts";
 import { unknownOfAnswer, unknownOfChoice, unknownOfMessage } from "./decode_unknown.ts";
@@ -266,6 +266,7 @@ export class ChunkReader {
     }
     // Of the text: a refusal has no sources.
     if (Array.isArray(delta.annotations)) readAnnotations(state, choice, delta.annotations, out);
+    if (delta.citations) readSpans(state, choice, delta.citations, string(content) ?? "", out);
     if (delta.refusal && typeof delta.refusal === "string") {
       const probs = logprobs ? decodeLogprobs(object(logprobs).refusal) : undefined;
       pushText(state, choice, delta.refusal, true, probs, out);
@@ -308,7 +309,7 @@ export class ChunkReader {
         pushText(state, choice, part.refusal, true, undefined, out);
       } else if (typeof part.text === "string" && part.text !== "") {
         pushText(state, choice, part.text, false, undefined, out);
-      }
+      } else readReference(state, choice, part, out);
     }
   }
 

@@ -2,8 +2,8 @@
 import type { CallerFormat } from "../format.ts";
 import { decodeRequest } from "./decode_request.ts";
 import { encodeAnswer } from "./encode_answer.ts";
-import { encodeBreak, encodeStream, KEEP_ALIVE } from "./encode_stream.ts";
-import { encodeFailure } from "./failure.ts";
+import { encodeStream, KEEP_ALIVE } from "./encode_stream.ts";
+import { encodeBreak, encodeFailure } from "./failure.ts";
 import { LEAVES } from "./leaves.ts";
 import { writeAnswer } from "./write_answer.ts";
 

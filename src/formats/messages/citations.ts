@@ -51,12 +51,16 @@ export function decodeCitations(raw: unknown): Citation[] {
   return raw.map(decodeCitation).filter((c) => c !== undefined);
 }
 
-/** An encoded citation; unchanged if it came from this format. */
-export function encodeCitation(citation: Citation): Loose {
+/**
+ * An encoded citation; unchanged if it came from this format. Undefined: it cites a stored file, or a document that is
+ * not known. The format requires the index of a document in the request.
+ */
+export function encodeCitation(citation: Citation): Loose | undefined {
   const own = extraOf(citation.extra, "messages");
   // Clients' types require `file_id`, which older answers do not contain.
   if (own) return citation.kind === "document" ? { file_id: null, ...own } : own;
-  const { kind, url, title = null, quote = "", document = 0, place } = citation;
+  const { url, title = null, quote = "", document, place } = citation;
+  const kind = citation.kind === "file" && url !== undefined && PAGE.test(url) ? "url" : citation.kind;
   if (kind === "url" && place?.result !== undefined) {
     return {
       type: "search_result_location",
@@ -78,6 +82,7 @@ export function encodeCitation(citation: Citation): Loose {
       cited_text: quote,
     };
   }
+  if (kind !== "document" || document === undefined) return undefined;
   return {
     ...encodePlace(place ?? { unit: "character", start: 0, end: quote.length }),
     cited_text: quote,
@@ -86,6 +91,8 @@ export function encodeCitation(citation: Citation): Loose {
     file_id: null,
   };
 }
+
+const PAGE = /^https?:/i;
 
 function encodePlace({ unit, start, end }: SourcePlace): Loose {
   switch (unit) {

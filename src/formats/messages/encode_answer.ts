@@ -53,9 +53,10 @@ function encodeBlock(block: Block, { seal }: EncodeAnswer): Loose[] {
   switch (block.type) {
     case "text": {
       const blocks: Loose[] = [];
-      if (block.text !== "" || block.citations.length > 0) {
+      const citations = block.citations.map(encodeCitation).filter((c) => c !== undefined);
+      if (block.text !== "" || citations.length > 0) {
         const text = textBlock(block.text, block.extra);
-        if (block.citations.length > 0) text.citations = block.citations.map(encodeCitation);
+        if (citations.length > 0) text.citations = citations;
         blocks.push(text);
       }
       if (block.proof) blocks.push(proofBlock(block.proof, seal));

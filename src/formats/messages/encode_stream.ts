@@ -34,7 +34,7 @@ import {
   withoutLate,
 } from "./encode_blocks.ts";
 import { encodeCitation } from "./citations.ts";
-import { encodeFailure } from "./failure.ts";
+import { encodeBreak } from "./failure.ts";
 import { encodeFinish, type Ending } from "./finish.ts";
 import { encodeMedia } from "./media.ts";
 import {
@@ -66,11 +66,6 @@ export function encodeStream(context: EncodeAnswer): StreamEncoder {
       return writer.take() + encodeBreak(failure, context);
     },
   };
-}
-
-/** The output for a stream that cannot be continued. */
-export function encodeBreak(failure: Failure, { id }: { id: string }): string {
-  return eventFrame("error", JSON.stringify(encodeFailure(failure, id)));
 }
 
 const encoder = new TextEncoder();
@@ -239,10 +234,12 @@ class Writer {
         if (!pending.opened) this.#openText(pending);
         this.#out += this.#prefix + JSON.stringify(part.text) + DELTA_END;
         return;
-      case "citation":
+      case "citation": {
+        const citation = encodeCitation(part.citation);
+        if (citation === undefined) return;
         if (!pending.opened) this.#openText(pending);
-        this.#delta({ type: "citations_delta", citation: encodeCitation(part.citation) });
-        return;
+        return this.#delta({ type: "citations_delta", citation });
+      }
       case "text-end":
         if (pending.opened && this.#textLast) this.#unstopped = this.#index++;
         else if (pending.opened) this.#close();

@@ -4,6 +4,7 @@
  */
 import type { Failure } from "../../exchange/failure.ts";
 import type { Loose } from "../../exchange/json.ts";
+import { eventFrame } from "../wire/sse.ts";
 
 /** `{type: "error", error: {type, code, message, details?}, request_id}` */
 export function encodeFailure(failure: Failure, requestId: string): Loose {
@@ -20,4 +21,9 @@ export function encodeFailure(failure: Failure, requestId: string): Loose {
     },
     request_id: requestId,
   };
+}
+
+/** The output for a stream that cannot be continued. */
+export function encodeBreak(failure: Failure, { id }: { id: string }): string {
+  return eventFrame("error", JSON.stringify(encodeFailure(failure, id)));
 }

@@ -18,8 +18,9 @@ export function decodeCitation(annotation: Loose): Citation {
   };
 }
 
-/** The original object for a provider of this format. Missing indices are 0, since the types require numbers. */
-export function encodeCitation(c: Citation): Loose {
+/** The original object for a provider of this format. Undefined: it is not representable. Missing indices are 0, since the types require numbers. */
+export function encodeCitation(c: Citation): Loose | undefined {
+  if (c.kind === "number") return undefined;
   const own = extraOf(c.extra, "responses");
   if (own && own.type !== "url_citation") return own;
   if (c.kind === "url") {

@@ -84,6 +84,7 @@ export class MessageWriter {
     const state = this.#texts.get(block);
     if (!state || state.refusal) return;
     const annotation = encodeCitation(citation);
+    if (annotation === undefined) return;
     const index = state.annotations.push(annotation) - 1;
     const { message, content } = state;
     this.list.emit?.(

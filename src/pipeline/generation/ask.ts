@@ -18,7 +18,7 @@ import { begin, type Begun } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "../call.ts";
 import { conversationOf } from "../conversation.ts";
 import type { Answering, Asked } from "./delivery.ts";
-import { bounded, encodeFor, type Made, notMade, writtenInSlices } from "./encode_call.ts";
+import { bounded, encodeFor, type Made, notMade, restoring, writtenInSlices } from "./encode_call.ts";
 import type { Kit } from "../kit.ts";
 import { bill } from "./note_usage.ts";
 import { upperBound } from "../admission/upper_bound.ts";
@@ -96,7 +96,7 @@ export async function ask(asking: Asking): Promise<Answering> {
     }
   }
   const { opened, begun } = answer;
-  const { names, dropped } = made;
+  const { dropped } = made;
   call.provider = opened.provider.name;
   // Only this provider can read the proof of its reasoning, and it has the prompt in its cache.
   if (call.shape.search) call.previous = opened.route;
@@ -109,7 +109,7 @@ export async function ask(asking: Asking): Promise<Answering> {
   call.uses.push(use);
   const unread = call.prompt.search?.unread;
   reportDropped(unread ? [...dropped, ...unread] : dropped, call);
-  return { opened, begun, use, names };
+  return { opened, begun, use, restore: restoring(made) };
 }
 
 /** Whether another model of `svc/auto` may answer instead: the request has got nothing yet. */

@@ -7,13 +7,13 @@ import type { Failure } from "../../exchange/failure.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { newCallIds } from "../../exchange/call_ids.ts";
-import { restoreTools, type ToolNames } from "../../exchange/tools.ts";
 import type { Opened } from "../../providers/mod.ts";
 import type { Reply } from "../../outgoing/reply.ts";
 import { LARGE } from "../../timing/slices.ts";
 import type { AnswerReader } from "./answer_reader.ts";
 import { type Begun, isPreamble, isShort, read, take, TURN_BYTES } from "./begin_answer.ts";
 import type { Call, ProviderUse } from "../call.ts";
+import type { Change } from "./encode_call.ts";
 import type { Kit } from "../kit.ts";
 import { noteUsage } from "./note_usage.ts";
 import { SplitSecrets } from "./split_secrets.ts";
@@ -43,8 +43,8 @@ export interface Answering {
   opened: Opened;
   begun: Begun;
   use: ProviderUse;
-  /** Original names of tools that were renamed for the provider's API; null: none. */
-  names: ToolNames | null;
+  /** Null: nothing of the request was changed for the provider. */
+  restore: Change | null;
 }
 
 /** The state of an answer: the parts of the last read, and whether they were passed on. */
@@ -59,10 +59,9 @@ export class Delivery {
   readonly #asked: Asked;
   /** Null: the whole answer arrived at once. */
   readonly #reader: AnswerReader | null;
-  /** Null: no tool was renamed for the provider. */
-  readonly #restore: ((batch: readonly Part[]) => readonly Part[]) | null;
+  readonly #restore: Change | null;
   /** Null: no call of the answer can have the id of an earlier one. */
-  readonly #newCallIds: ((batch: readonly Part[]) => readonly Part[]) | null;
+  readonly #newCallIds: Change | null;
   readonly #secrets: SplitSecrets | null;
   /** No batch before the current one had content. */
   #onlyPreamble = true;
@@ -80,13 +79,13 @@ export class Delivery {
 
   /** @param started the caller got the start of the answer from another route */
   constructor(answering: Answering, asked: Asked, started: boolean) {
-    const { opened, begun, names } = answering;
+    const { opened, begun, restore } = answering;
     this.#started = started;
     const { secrets } = opened.withheld;
     this.#answering = answering;
     this.#asked = asked;
     this.#reader = begun.reader;
-    this.#restore = names === null ? null : restoreTools(names);
+    this.#restore = restore;
     this.#newCallIds = newCallIds(asked.prompt);
     this.#secrets = secrets.length === 0 ? null : new SplitSecrets(secrets);
     this.#batch = begun.batch;

@@ -1,8 +1,10 @@
 /** Encodes the prompt of a call as a request to a provider. */
 import { Failure } from "../../exchange/failure.ts";
 import { jsonBytes } from "../../exchange/json_bytes.ts";
+import { type NumberedSources, numberedSources, withSources } from "../../exchange/numbered_sources.ts";
+import type { Part } from "../../exchange/part.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
-import { flattenTools, type ToolNames } from "../../exchange/tools.ts";
+import { flattenTools, restoreTools, type ToolNames } from "../../exchange/tools.ts";
 import { withoutBillingNote } from "../../formats/billing_note.ts";
 import { takesUnsigned } from "../../formats/restrictions/claude_rules.ts";
 import type { ProviderFormat, ProviderRequest } from "../../formats/format.ts";
@@ -14,9 +16,21 @@ import { type Upstream, versionInForce } from "../../providers/provider.ts";
 export interface Made {
   names: ToolNames | null;
   dropped: readonly string[];
+  /** Sources of the request that the answer may cite by number. */
+  sources: NumberedSources | null;
 }
 
-export const notMade = (): Made => ({ names: null, dropped: [] });
+export const notMade = (): Made => ({ names: null, dropped: [], sources: null });
+
+/** Changes the parts of an answer. */
+export type Change = (parts: readonly Part[]) => readonly Part[];
+
+/** Converts the parts of an answer to the names and sources of the request. One per answer; null: nothing changes. */
+export function restoring({ names, sources }: Made): Change | null {
+  const tools = names === null ? null : restoreTools(names);
+  if (sources === null) return tools;
+  return (parts) => withSources(tools === null ? parts : tools(parts), sources);
+}
 
 /**
  * Encodes a request for a provider's API, and lists the dropped fields.
@@ -43,6 +57,9 @@ export function encodeFlat(
   return upstream.api.finish ? upstream.api.finish(encoded, providersModel, flat) : encoded;
 }
 
+/** Models that cite sources by number: those of Mistral. */
+const CITES_NUMBERS = /stral/i;
+
 /** Encodes the request of a call for a provider's API. @param providersModel the provider's name of the model */
 export function encodeFor(
   upstream: Pick<Upstream, "provider" | "api">,
@@ -57,6 +74,7 @@ export function encodeFor(
   const { api } = upstream;
   const flat = flattenTools(prompt, api.toolForms(prompt.format));
   made.names = flat.names;
+  made.sources = CITES_NUMBERS.test(providersModel) ? numberedSources(flat.prompt) : null;
   const request = withCallerField(
     prompt,
     () => encodeFlat(flat.prompt, upstream, format, providersModel, model),

@@ -5,7 +5,6 @@ import { Failure } from "../../exchange/failure.ts";
 import type { Part } from "../../exchange/part.ts";
 import type { Prompt } from "../../exchange/prompt.ts";
 import { newCallIds } from "../../exchange/call_ids.ts";
-import { restoreTools } from "../../exchange/tools.ts";
 import type { Opened } from "../../providers/mod.ts";
 import { CALLER_LEFT } from "../../providers/refusals.ts";
 import { ask, askAgain, type Asking, type CallVariant, mayAskAgain } from "./ask.ts";
@@ -44,7 +43,7 @@ export function generateOnce(call: Call, kit: Kit): AsyncGenerator<readonly Part
 export async function generateWhole(call: Call, kit: Kit, took: BatchSink): Promise<void> {
   const { prompt } = call;
   const answering = await ask({ call, prompt, kit });
-  const { begun: { batch, reader, failure }, opened, use, names } = answering;
+  const { begun: { batch, reader, failure }, opened, use, restore } = answering;
   if (reader !== null || failure !== undefined) {
     for await (const more of deliver(() => answering, { call, prompt, kit })) took(more);
     return;
@@ -54,7 +53,6 @@ export async function generateWhole(call: Call, kit: Kit, took: BatchSink): Prom
   try {
     noteUsage(batch, prompt, { call, use }, kit);
     followed?.take(batch);
-    const restore = names === null ? null : restoreTools(names);
     const newIds = newCallIds(prompt);
     const pass = (portion: readonly Part[]) => {
       const parts = secrets === null ? portion : secrets.take(portion);

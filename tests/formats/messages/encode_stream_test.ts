@@ -1,5 +1,6 @@
 /** Blocks of an answer in this format: proofs, searches, citations, media; and what its provider reported. */
 import { assertEquals } from "@std/assert";
+import type { Citation } from "../../../src/exchange/citation.ts";
 import { type Loose, object } from "../../../src/exchange/json.ts";
 import type { FinishReason, Part } from "../../../src/exchange/part.ts";
 import { messages } from "../../../src/formats/messages/mod.ts";
@@ -173,6 +174,32 @@ Deno.test("encodeStream() writes citations of other formats in the format's own 
       end_char_index: 5,
     },
   ]);
+});
+
+Deno.test("a citation of a stored file, whose place in the request does not exist, is left out, streamed and whole", () => {
+  const [start, delta, end] = text(0, "x");
+  const cite = (citation: Citation): Part => ({ type: "citation", block: 0, citation });
+  const parts = [
+    cite({ kind: "file", title: "paper.pdf", start: 0, end: 1 }),
+    cite({ kind: "file", title: "paper.pdf", url: "gs://bucket/paper.pdf", quote: "words" }),
+    cite({ kind: "file", title: "paper.pdf", url: "https://a.org/paper.pdf", quote: "words" }),
+    cite({ kind: "document", title: "D", quote: "words" }),
+    cite({ kind: "number", number: "0" }),
+  ];
+  const page = {
+    type: "web_search_result_location",
+    url: "https://a.org/paper.pdf",
+    title: "paper.pdf",
+    encrypted_index: "",
+    cited_text: "words",
+  };
+  assertEquals(content(start, delta, ...parts, end)[0].citations, [page]);
+  const finish: Part = { type: "finish", choice: 0, reason: "stop" };
+  const [block] = encodeWhole([{ type: "start" }, start, delta, ...parts, end, finish]).content as Loose[];
+  assertEquals(block.citations, [page]);
+  // A text that has only such a citation does not exist.
+  assertEquals(content(start, parts[0], end), []);
+  assertEquals(encodeWhole([{ type: "start" }, start, parts[0], end, finish]).content, []);
 });
 
 Deno.test("encodeStream() makes text of images and sounds", () => {
