@@ -3,6 +3,7 @@
  * and their usage is added up, because the provider bills every call. If the provider does not report the usage of a call, it is
  * estimated.
  */
+import type { Extra } from "../exchange/extra.ts";
 import type { Part } from "../exchange/part.ts";
 import { addUsage, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { Said } from "./estimate.ts";
@@ -81,6 +82,9 @@ class Counts {
   readonly #usages: (Usage | null)[];
   /** Searches that the provider ran itself, by call. */
   readonly #searches: number[];
+  readonly #services = new Map<number, string>();
+  /** Other fields of the reports, by call. */
+  readonly #extras = new Map<number, Extra>();
   #estimated = false;
 
   constructor(calls: number) {
@@ -89,8 +93,10 @@ class Counts {
     this.#searches = new Array(calls).fill(0);
   }
 
-  take({ usage, searches, estimated }: Counted, call: number): Counted {
+  take({ usage, searches, estimated, service, extra }: Counted, call: number): Counted {
     this.#usages[call] = usage;
+    if (service !== undefined) this.#services.set(call, service);
+    if (extra) this.#extras.set(call, extra);
     this.#searches[call] = searches ?? this.#searches[call];
     this.#estimated ||= estimated === true;
     return this.#sum();
@@ -107,13 +113,32 @@ class Counts {
 
   #sum(): Counted {
     const searches = this.#searches.reduce((sum, one) => sum + one, 0);
+    const [service, other] = new Set(this.#services.values());
+    const extra = addExtras([...this.#extras.values()]);
     return {
       type: "usage",
       usage: this.#usages.reduce<Usage>((sum, one) => one === null ? sum : addUsage(sum, one), NO_USAGE),
       ...(searches > 0 && { searches }),
       ...(this.#estimated && { estimated: true }),
+      // Calls of different tiers have no common one.
+      ...(service !== undefined && other === undefined && { service }),
+      ...(extra && { extra }),
     };
   }
+}
+
+/** Fields of several reports in one: numbers are added up; of others the last one counts. */
+function addExtras([first, ...more]: readonly Extra[]): Extra | undefined {
+  if (first === undefined) return undefined;
+  const fields = { ...first.fields };
+  for (const { format, fields: others } of more) {
+    if (format !== first.format) continue;
+    for (const [name, value] of Object.entries(others)) {
+      const sum = fields[name];
+      fields[name] = typeof sum === "number" && typeof value === "number" ? sum + value : value;
+    }
+  }
+  return { format: first.format, fields };
 }
 
 function step(call: AsyncGenerator<readonly Part[]>, i: number) {

@@ -78,6 +78,32 @@ Deno.test("choices() counts a call by estimate whose provider reports nothing, a
   assertEquals([last.searches, last.estimated], [4, true]);
 });
 
+Deno.test("choices() gives the tier that all calls had, and adds up the other counts of their reports", async () => {
+  const reported = (service: string | undefined, fields: Record<string, unknown>) =>
+    answer("a", 1).map((batch) =>
+      batch.map((part): Part =>
+        part.type === "usage"
+          ? { ...part, ...(service && { service }), extra: { format: "chat_completions", fields } }
+          : part
+      )
+    );
+  const cases = [
+    [["flex", "flex", undefined], "flex"],
+    [["flex", "default", undefined], undefined],
+    [[undefined, undefined, undefined], undefined],
+  ] as const;
+  for (const [services, expected] of cases) {
+    const calls = services.map((service, i) =>
+      reported(service, { accepted_prediction_tokens: i, note: `call ${i}` })
+    );
+    const parts = await collect(choices(3, asking(calls)));
+    const last = parts.filter((p) => p.type === "usage").at(-1)!;
+    assertEquals(last.service, expected);
+    assertEquals(last.extra?.format, "chat_completions");
+    assertEquals(last.extra?.fields.accepted_prediction_tokens, 3);
+  }
+});
+
 Deno.test("choices() throws what one call throws, and reads the others to their end", async () => {
   const { ask, ended } = asking([
     answer("a", 1),
