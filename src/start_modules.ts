@@ -58,8 +58,9 @@ import "./exchange/lazy.ts"; import "./exchange/networks.ts"; import "./exchange
 import "./exchange/parameters.ts"; import "./exchange/parse_in_slices.ts"; import "./exchange/prices.ts";
 import "./exchange/printable.ts"; import "./exchange/prompt.ts"; import "./exchange/proof.ts";
 import "./exchange/readable.ts"; import "./exchange/request_ids.ts"; import "./exchange/result_queues.ts";
-import "./exchange/steps.ts"; import "./exchange/tools.ts"; import "./exchange/trace_context.ts";
-import "./exchange/unused_names.ts"; import "./exchange/usage.ts"; import "./exchange/without_proofs.ts";
+import "./exchange/shown_header.ts"; import "./exchange/steps.ts"; import "./exchange/tools.ts";
+import "./exchange/trace_context.ts"; import "./exchange/unused_names.ts"; import "./exchange/usage.ts";
+import "./exchange/without_proofs.ts";
 import "./formats/billing_note.ts"; import "./formats/cache_mark.ts"; import "./formats/called_name.ts";
 import "./formats/callers.ts";
 import "./formats/chat_completions/call_proofs.ts"; import "./formats/chat_completions/decode_answer.ts";

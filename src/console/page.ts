@@ -36,14 +36,16 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
     answer: { types: ["text/html"], empty: [304] },
     async handle({ request }) {
       const { DOCUMENT_TAG, pageFile, POLICY } = await import("./page_document.ts");
+      // Each form has a tag of its own, since a strong one stands for the same bytes.
+      const tag = takesGzip(request) ? DOCUMENT_TAG.replace(/"$/, '-gzip"') : DOCUMENT_TAG;
       const headers = {
         ...HEADERS,
         "content-security-policy": POLICY,
         // Cached but revalidated each time, so that the page of an old version is not used.
         "cache-control": "private, no-cache",
-        "etag": DOCUMENT_TAG,
+        "etag": tag,
       };
-      return ifNoneMatch(request.headers.get("if-none-match"), DOCUMENT_TAG)
+      return ifNoneMatch(request.headers.get("if-none-match"), tag)
         ? answer(pageFile("")!, request, headers)
         : new Response(null, { status: STATUS_CODE.NotModified, headers });
     },
@@ -79,11 +81,19 @@ export const CONSOLE_PAGE: readonly Endpoint[] = [
 
 function answer(
   { type, bytes, gzip }: PageFile,
-  { headers: asked }: RequestContext["request"],
+  request: RequestContext["request"],
   headers: Record<string, string>,
 ): Response {
-  const packed = /\bgzip\b/.test(asked.get("accept-encoding") ?? "");
+  const packed = takesGzip(request);
   return new Response(packed ? gzip : bytes, {
     headers: { ...headers, "content-type": type, ...(packed && { "content-encoding": "gzip" }) },
+  });
+}
+
+function takesGzip({ headers }: RequestContext["request"]): boolean {
+  return (headers.get("accept-encoding") ?? "").split(",").some((one) => {
+    const [coding, ...parameters] = one.split(";").map((part) => part.trim().toLowerCase());
+    const refused = parameters.some((parameter) => /^q=0(?:\.0{0,3})?$/.test(parameter));
+    return (coding === "gzip" || coding === "x-gzip") && !refused;
   });
 }

@@ -86,7 +86,7 @@ export const REQUEST_HEADERS: readonly HeaderRow[] = [
     name: "content-encoding",
     where: "routes with a body",
     meaning:
-      "`gzip`, `deflate`, `br` and `zstd` are supported. The size limits apply to the decompressed body.",
+      "`gzip` (also as `x-gzip`), `deflate`, `br` and `zstd` are supported. The size limits apply to the decompressed body.",
   },
   {
     name: "anthropic-*",

@@ -6,6 +6,7 @@
  */
 import { Failure } from "../exchange/failure.ts";
 import { GatheredBytes } from "../exchange/gathered_bytes.ts";
+import { shownHeader } from "../exchange/shown_header.ts";
 import { strictUtf8 } from "../transport/websocket/strict_utf8.ts";
 import { setImmediate } from "node:timers";
 import { BRIEF, invalidBody, parseBody, parseLargeBody } from "./parse_body.ts";
@@ -140,8 +141,11 @@ function decompressed(request: IncomingRequest): ReadableStream<Uint8Array<Array
   const pieces = inPieces(request.body);
   switch (encoding) {
     case "gzip":
+    // An older name, which RFC 9110 wants to be taken for the same.
+    case "x-gzip":
+      return ReadableStream.from(pieces).pipeThrough(new DecompressionStream("gzip"));
     case "deflate":
-      return ReadableStream.from(pieces).pipeThrough(new DecompressionStream(encoding));
+      return ReadableStream.from(pieces).pipeThrough(new DecompressionStream("deflate"));
     case "br":
     case "zstd":
       return ReadableStream.from(unpacked(pieces, encoding));
@@ -149,7 +153,7 @@ function decompressed(request: IncomingRequest): ReadableStream<Uint8Array<Array
       throw invalidBody(
         "content_encoding",
         "expected content-encoding gzip, deflate, br, zstd or none, " +
-          `got ${JSON.stringify(encoding.slice(0, 40))}`,
+          `got ${shownHeader(encoding, 40)}`,
       );
   }
 }

@@ -1,5 +1,6 @@
 /** Request headers whose value is `true` or `false`. A misspelt value is refused: without the feature, the caller would not notice it. */
 import { Failure } from "../exchange/failure.ts";
+import { shownHeader } from "../exchange/shown_header.ts";
 
 const FLAGS = ["x-svc-resume", "x-svc-join", "x-svc-hold", "x-svc-repair"] as const;
 
@@ -11,7 +12,7 @@ export function refuseBadFlags(header: (name: string) => string | null): void {
   for (const name of FLAGS) {
     const value = header(name);
     if (value === null || value === "true" || value === "false") continue;
-    throw badHeader(name, `expected true or false, got ${JSON.stringify(value.slice(0, MOST_SHOWN))}`);
+    throw badHeader(name, `expected true or false, got ${shownHeader(value, MOST_SHOWN)}`);
   }
 }
 

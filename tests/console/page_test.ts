@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { createHash } from "node:crypto";
+import { get } from "node:http";
 import { COPIES, PACKAGES } from "../../.deploy/page_packages.ts";
 import { FILES } from "../../src/console/page_files.ts";
 import { testGateway } from "../support/gateway.ts";
@@ -133,6 +134,48 @@ Deno.test("a browser that has the page as it is gets no second copy, and its fil
     (await page(ADMIN, { path })).headers.get("cache-control"),
     "public, max-age=31536000, immutable",
   );
+});
+
+Deno.test("the packed page and the plain one have tags of their own, and q=0 refuses the packed one", async () => {
+  await using gateway = await testGateway({ demo: { api: "demo", url: "" } }, ADMIN);
+  // Not `fetch`, which unpacks the answer.
+  const as = (encoding: string, more: Record<string, string> = {}) =>
+    new Promise<{ status: number; headers: Headers }>((resolve, reject) => {
+      const headers = { "accept-encoding": encoding, ...more };
+      get(`${gateway.url}/console`, { headers, agent: false }, (reply) => {
+        reply.resume();
+        const told = Object.entries(reply.headers).map((
+          [name, value],
+        ): [string, string] => [name, String(value)]);
+        reply.on("end", () => resolve({ status: reply.statusCode!, headers: new Headers(told) }));
+      }).on("error", reject);
+    });
+  const plain = await as("identity");
+  const packed = await as("br, gzip;q=0.5");
+  assertEquals([plain.headers.get("content-encoding"), packed.headers.get("content-encoding")], [
+    null,
+    "gzip",
+  ]);
+  const [tag, packedTag] = [plain, packed].map(({ headers }) => headers.get("etag")!);
+  assert(tag !== packedTag, tag);
+  for (
+    const [encoding, told, status] of [
+      ["identity", tag, 304],
+      ["gzip", packedTag, 304],
+      ["x-gzip", packedTag, 304],
+      ["gzip", tag, 200],
+      ["identity", packedTag, 200],
+      ["gzip", `${tag}, W/${packedTag}`, 304],
+      ["gzip", "*", 304],
+    ] as const
+  ) {
+    const again = await as(encoding, { "if-none-match": told });
+    assertEquals(again.status, status, `${encoding} ${told}`);
+    assertEquals(again.headers.get("vary"), "accept-encoding");
+  }
+  for (const encoding of ["gzip;q=0", "gzip ; q=0.000, identity", "notgzip", "gzipped", ""]) {
+    assertEquals((await as(encoding)).headers.get("content-encoding"), null, encoding);
+  }
 });
 
 Deno.test("/console is not there without an admin key, and only to be read", async () => {

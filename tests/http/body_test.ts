@@ -80,6 +80,8 @@ Deno.test("readJson() unpacks gzip and deflate, within the same bound", async ()
     const bytes = await compressed(text, format);
     assertEquals(await readJson(post(bytes, { "content-encoding": format }), 10_000), JSON.parse(text));
   }
+  const packed = await compressed(text, "gzip");
+  assertEquals(await readJson(post(packed, { "content-encoding": "X-Gzip" }), 10_000), JSON.parse(text));
   const bomb = await compressed(" ".repeat(50_000_000), "gzip");
   assert(bomb.length < 100_000);
   const failure = await refused(post(bomb, { "content-encoding": "gzip" }));

@@ -110,6 +110,11 @@ Deno.test("CORS is off unless configured, and then for those origins", async () 
       headers: { ...AUTH, origin: "https://evil.example" },
     });
     assertEquals([stranger.status, stranger.headers.get("access-control-allow-origin")], [200, null]);
+    // A cache must not give the answer to an origin that is allowed, or the other way round.
+    assertEquals(stranger.headers.get("vary"), "origin");
+    const own = await ask(gateway, "GET", "/v1/models", { headers: AUTH });
+    assertEquals(own.headers.get("vary"), "origin");
+    assertEquals(simple.headers.get("vary"), "origin");
     const refused = await ask(gateway, "GET", "/v1/models", { headers: { origin: "https://app.example" } });
     assertEquals([refused.status, refused.headers.get("access-control-allow-origin")], [
       401,

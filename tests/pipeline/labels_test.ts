@@ -43,9 +43,13 @@ const REFUSED: [headers: Record<string, string>, message: RegExp][] = [
   [{ "x-svc-tags": "env=" }, /expected a value .* for env, got ""/],
   [{ "x-svc-tags": `env=${"v".repeat(65)}` }, /expected a value of 1 to 64/],
   [{ "x-svc-tags": "env=a\u0000b" }, /expected a value .* for env/],
-  [{ "x-svc-tags": "env=grün" }, /expected a value .* for env/],
+  [{ "x-svc-tags": "env=grün" }, /expected a value .* for env, got "grün"/],
+  // As the bytes of UTF-8 arrive.
+  [{ "x-svc-tags": "env=gr\u00c3\u00bcn" }, /expected a value .* for env, got "grün"/],
+  [{ "x-svc-tags": "\u00f0\u009f\u008e\u0089" }, /expected name=value, got "🎉"/],
   [{ "x-svc-tags": "env=a, env=b" }, /expected env once, got it twice/],
   [{ "x-svc-session": "a b" }, /expected 1 to 128 .* got "a b"/],
+  [{ "x-svc-session": "\u00c3\u00bc" }, /expected 1 to 128 .* got "ü"/],
   [{ "x-svc-session": "s".repeat(129) }, /expected 1 to 128/],
 ];
 

@@ -6,6 +6,7 @@
  */
 import { sha256Hex } from "../../exchange/hashes.ts";
 import { Failure } from "../../exchange/failure.ts";
+import { shownHeader } from "../../exchange/shown_header.ts";
 import { isObject, type Loose } from "../../exchange/json.ts";
 import { type Labels, MOST_TAGS, SESSION_CHARS, TAG_CHARS, TAG_NAME } from "../../exchange/labels.ts";
 import { pseudonym } from "./pseudonyms.ts";
@@ -194,6 +195,4 @@ function refused(header: string, what: string): Failure {
   });
 }
 
-function shown(text: string): string {
-  return JSON.stringify(text.slice(0, 100));
-}
+const shown = (value: string) => shownHeader(value, 100);

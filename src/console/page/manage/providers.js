@@ -46,11 +46,14 @@ function OneProvider({ of: provider, reload }) {
     reload();
   });
   const ill = models.filter(({ state }) => state !== "closed");
+  const open = ill.filter(({ state }) => state === "open").length;
   // First, since a long table does not show all of its rows.
   const rows = ill.length === 0 ? models : [...ill, ...models.filter(({ state }) => state === "closed")];
   return html`
     <${Panel} title=${html`${name} <${Badge}>${provider.api}<//> ${
-      ill.length > 0 && html`<${Badge} tone="bad">${ill.length} out of service<//>`
+      open > 0 && html`<${Badge} tone="bad">${open} out of service<//>`
+    } ${
+      ill.length > open && html`<${Badge} tone="warn">${ill.length - open} being tried<//>`
     }`} note=${placesOf(provider)} actions=${mayChange() &&
       html`<${Button} busy=${trying} label=${`Test the credential of ${name}`} onClick=${attempt}>Test the credential<//>`}>
       ${trial && html`<${TrialResult} of=${trial} />`}
