@@ -50,7 +50,7 @@ import "./dlp/re2.ts";
 import "./documents/data_text.ts"; import "./documents/kind.ts"; import "./documents/mod.ts";
 import "./exchange/answer.ts"; import "./exchange/attach_proofs.ts"; import "./exchange/block_parts.ts";
 import "./exchange/call_ids.ts"; import "./exchange/context_overflow.ts";
-import "./exchange/decode_in_slices.ts"; import "./exchange/failure.ts";
+import "./exchange/decode_in_slices.ts"; import "./exchange/failure.ts"; import "./exchange/fees.ts";
 import "./exchange/gathered_bytes.ts"; import "./exchange/hashes.ts"; import "./exchange/headers.ts";
 import "./exchange/json.ts"; import "./exchange/json_budget.ts"; import "./exchange/json_bytes.ts";
 import "./exchange/json_pieces.ts"; import "./exchange/key_prefix.ts"; import "./exchange/labels.ts";

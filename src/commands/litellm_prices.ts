@@ -25,7 +25,9 @@ const KINDS: Readonly<Record<string, string>> = {
   input_cost_per_image_token: "image",
   output_cost_per_image_token: "image_output",
   input_cost_per_request: "request",
+  file_search_cost_per_1k_calls: "file_search",
 };
+const THOUSAND = /_per_1k_calls$/;
 /** The longest names first, because some begin with others. */
 const NAMES = Object.keys(KINDS).sort((a, b) => b.length - a.length);
 const CONDITION = /^(?:_above_(\d+)k_tokens)?(?:_(flex|priority))?$/;
@@ -81,7 +83,7 @@ export function litellmPrices(fields: Loose): LitellmPrices {
 function priceOf(field: string, value: unknown): Price | null {
   const name = NAMES.find((name) => field.startsWith(name) && CONDITION.test(field.slice(name.length)));
   if (name === undefined) return null;
-  const text = decimal(value);
+  const text = decimal(THOUSAND.test(name) ? Number(value) / 1000 : value);
   if (text === null) return null;
   const [, thousands = "0", service = null] = CONDITION.exec(field.slice(name.length))!;
   return { kind: KINDS[name], above: Number(thousands) * 1000, service, text };

@@ -5,6 +5,7 @@
  * Reads the value as it was written, before the schema is applied, so that a wrong port does not hide a wrong
  * provider name. Values of the wrong type are ignored here; the schema reports them.
  */
+import { FEE_KINDS } from "../exchange/fees.ts";
 import { isObject, type Loose, object } from "../exchange/json.ts";
 import { KEY_PREFIX } from "../exchange/key_prefix.ts";
 import { LEFT_OUT } from "../accounts/config.ts";
@@ -181,6 +182,7 @@ function checkModels({ providers, models, ids, discovers }: Written, report: Rep
 const OF_OTHERS: ReadonlySet<string> = new Set([
   "request",
   "web_search",
+  ...FEE_KINDS,
   "above_input_tokens",
   "service_tier",
 ]);

@@ -1,5 +1,6 @@
 /** Data of one generation for billing and the ledger. Never contains conversation text. */
 import type { FailureCode } from "./failure.ts";
+import type { Fees } from "./fees.ts";
 import type { CallerFormatName } from "./format_name.ts";
 import type { PriceChoice } from "./prices.ts";
 import type { Labels } from "./labels.ts";
@@ -30,6 +31,8 @@ export interface Charge extends PriceChoice {
   usage: Usage;
   /** Number of requests to the provider, if it is not one. */
   requests?: number;
+  /** Uses of the provider's tools that have a fee. Absent: none. */
+  fees?: Fees;
 }
 
 /** Data known at the end. */

@@ -9,6 +9,7 @@ import type { Loose } from "./json.ts";
 import type { Proof } from "./proof.ts";
 import type { Citation } from "./citation.ts";
 import type { Extra, FormatName } from "./prompt.ts";
+import type { Fees } from "./fees.ts";
 import type { Usage } from "./usage.ts";
 
 export interface TokenLogprob {
@@ -145,13 +146,15 @@ export type Part =
   }
   /**
    * Cumulative counts: each report replaces the previous one. `searches`: executed web searches, if any.
-   * `estimated`: not all counts are from the provider. `service`: the service tier reported by the provider.
-   * `extra`: other fields of the provider's report. `models`: the models in it.
+   * `fees`: uses of the provider's other tools that have a fee, if any. `estimated`: not all counts are from the
+   * provider. `service`: the service tier reported by the provider. `extra`: other fields of the provider's
+   * report. `models`: the models in it.
    */
   | {
     type: "usage";
     usage: Usage;
     searches?: number;
+    fees?: Fees;
     estimated?: boolean;
     service?: string;
     extra?: Extra;

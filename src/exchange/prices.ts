@@ -74,6 +74,7 @@ function inHours([begin, end]: readonly [number, number], minute: number): boole
 export function priceOf(sheet: PriceSheet, input: number, service: string | undefined): PriceChoice {
   const wanted = service === undefined || USUAL.has(service.toLowerCase()) ? null : service.toLowerCase();
   const tier = tierOf(sheet.tiers, input, wanted) ??
+    (isFast(wanted) ? tierOf(sheet.tiers, input, FAST) : undefined) ??
     (wanted === null ? undefined : tierOf(sheet.tiers, input, null));
   const day = sheet.from > 0 ? ` from ${new Date(sheet.from).toISOString().slice(0, 10)}` : "";
   const hours = sheet.hours === null ? "" : ` ${clock(sheet.hours[0])}-${clock(sheet.hours[1])}`;
@@ -131,8 +132,12 @@ const ASKS_USUAL = new Set(["default", "standard", "standard_only", "on_demand"]
 /** Sizes of Perplexity's search context are tiers that a service tier does not exclude. */
 const SEARCHES = /^search_/;
 
-/** Anthropic's fast mode, which is billed as a tier and is served only if the request asks for it. */
+/**
+ * Anthropic's fast mode, which is billed as a tier and is served only if the request asks for it. In one region only it is a tier of its
+ * own, such as `fast_us`; without prices of that, those of the fast mode apply.
+ */
 const FAST = "fast";
+const isFast = (service: string | null) => service === FAST || service?.startsWith(`${FAST}_`) === true;
 
 interface Possible {
   /** Maximum number of input tokens. */
@@ -153,7 +158,7 @@ export function highestPricesOf(sheet: PriceSheet, { input, asked, slow, search 
   const reached = sheet.tiers.filter((tier) =>
     fits(tier, input) &&
     (!closed || tier.service === null || tier.service === asked || SEARCHES.test(tier.service)) &&
-    !(slow && tier.service === FAST)
+    !(slow && isFast(tier.service))
   );
   if (reached.length === 0) return sheet.prices;
   const key = `${reached.map((tier) => sheet.tiers.indexOf(tier)).join()} ${search}`;

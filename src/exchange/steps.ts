@@ -9,6 +9,7 @@ export type StepKind =
   | "search"
   | "attempt"
   | "streaming"
+  | "provider_tools"
   | "answer_screening";
 
 export interface Step {

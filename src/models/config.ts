@@ -1,4 +1,5 @@
 /** The sections `models`, `catalog` and `auto` of the configuration. */
+import { feePrices } from "../exchange/fees.ts";
 import { sha256Hex } from "../exchange/hashes.ts";
 import { PARAMETER_NAMES, type ParameterName, PARAMETERS } from "../exchange/parameters.ts";
 import type { PriceSheet, PriceTier } from "../exchange/prices.ts";
@@ -62,6 +63,11 @@ const PRICES = {
   web_search: price().optional().describe(
     "Price of one web search with this model. Not set: `search.price`.",
   ),
+  file_search: price().optional().describe(
+    "Price of one call of the provider's tool `file_search` (OpenAI, xAI). Not set: none.",
+  ),
+  x_search: price().optional().describe("Price of one call of xAI's tool `x_search`. Not set: none."),
+  search_source: price().optional().describe("Price of one source of xAI's Live Search. Not set: none."),
 };
 
 const PRICING = exactly(PRICES);
@@ -242,7 +248,10 @@ function sheetsOf({ pricing, tiers, changes }: Written): PriceSheet[] {
   const all = [{ from: 0, pricing, pricingTiers: tiers }, ...[...changes].sort((a, b) => a.from - b.from)];
   return all.map(({ from, pricing: prices, pricingTiers }) => {
     const hash = sha256Hex(JSON.stringify([prices, pricingTiers]));
-    return { source: `file ${hash.slice(0, 8)}`, from, hours: null, prices, tiers: pricingTiers };
+    // Uses of tools cost the same in each tier that names no price of them.
+    const fees = feePrices(prices);
+    const complete = pricingTiers.map((tier) => ({ ...tier, prices: { ...fees, ...tier.prices } }));
+    return { source: `file ${hash.slice(0, 8)}`, from, hours: null, prices, tiers: complete };
   });
 }
 

@@ -10,10 +10,11 @@
 import { Buffer } from "node:buffer";
 import { contextOverflow } from "../exchange/context_overflow.ts";
 import { Failure } from "../exchange/failure.ts";
+import type { Fees } from "../exchange/fees.ts";
 import type { Content, Prompt, Source } from "../exchange/prompt.ts";
 import type { BodyLeaves, Leaf } from "../formats/leaves/mod.ts";
 import type { TokenCounter } from "../formats/tokens/counter.ts";
-import { addsText, roundsElsewhere, tokensWithin } from "./provider_additions.ts";
+import { addsText, feesElsewhere, roundsElsewhere, tokensWithin } from "./provider_additions.ts";
 import { bytesOf, mostTokens, UNSEEN } from "./media_tokens.ts";
 
 export interface SizeLimits {
@@ -35,6 +36,8 @@ export interface PromptSize {
   frames: number;
   /** How often a provider that runs tools itself may read the prompt within one call; absent: once. */
   rounds?: number;
+  /** Maximum uses of the provider's tools that have a fee within one call; absent: none. */
+  fees?: Fees;
   /** Lower bound of the text's tokens, after tokenizing. */
   counted?: number;
 }
@@ -67,7 +70,11 @@ export function measure(prompt: Prompt, reading: BodyLeaves, limits: SizeLimits)
     if (turn.extra?.fields.audio !== undefined) size.media += SPOKEN_ANSWER;
   }
   const rounds = roundsElsewhere(prompt);
-  if (rounds || addsText(prompt)) size.media = UNSEEN;
+  if (rounds || addsText(prompt)) {
+    size.media = UNSEEN;
+    const fees = feesElsewhere(prompt, TOOL_ROUNDS);
+    if (fees !== undefined) size.fees = fees;
+  }
   if (rounds) size.rounds = TOOL_ROUNDS;
   return size;
 }

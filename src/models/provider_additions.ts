@@ -2,6 +2,7 @@
  * Text and media that a provider adds to a prompt, so that the request alone does not show its size: results of tools and servers that the
  * provider runs, searches, stored prompts and files, and media in blocks that only one format has. Used for reservations.
  */
+import { feeOfTool, type Fees } from "../exchange/fees.ts";
 import { isObject, type Loose, string } from "../exchange/json.ts";
 import type { Content, Prompt, Source } from "../exchange/prompt.ts";
 import { imageAtMost, mostTokens, UNSEEN } from "./media_tokens.ts";
@@ -18,6 +19,20 @@ function runsElsewhere(tool: Prompt["tools"][number]): boolean {
 export function roundsElsewhere({ tools, unknown }: Prompt): boolean {
   // With an older version of Anthropic's API, all tools of these servers are available, although `tools` lists none.
   return (tools.length > 0 && tools.some(runsElsewhere)) || isSet(unknown.mcp_servers);
+}
+
+/**
+ * Uses of the provider's own tools that have a fee. Undefined: the request has no such tool.
+ * @param most of each kind
+ */
+export function feesElsewhere({ tools, unknown }: Prompt, most: number): Fees | undefined {
+  let fees: Fees | undefined;
+  for (const tool of tools) {
+    const kind = tool.kind === "opaque" ? feeOfTool(string(tool.value.type) ?? "") : undefined;
+    if (kind !== undefined) fees = { ...fees, [kind]: most };
+  }
+  // xAI's Live Search.
+  return isSet(unknown.search_parameters) ? { ...fees, search_source: most } : fees;
 }
 
 /** Whether the provider may compact the conversation within the call, which processes the prompt once more. */

@@ -2,6 +2,7 @@
 import type { Key, Reservation } from "../accounts/mod.ts";
 import type { AnswerRules } from "../dlp/answer_rules.ts";
 import type { Mode } from "../dlp/policy.ts";
+import type { Fees } from "../exchange/fees.ts";
 import type { CallerFormatName } from "../exchange/format_name.ts";
 import type { PriceSheet } from "../exchange/prices.ts";
 import type { Labels } from "../exchange/labels.ts";
@@ -80,6 +81,8 @@ export interface ProviderUse {
   service: string | undefined;
   /** Number of searches that the provider ran itself. Absent: none. */
   searches?: number;
+  /** Uses of the provider's other tools that have a fee. Absent: none. */
+  fees?: Fees;
   /** The call used the caller's own credential, so it is not billed. Absent: no. */
   own?: boolean;
   /** The provider of the call. */

@@ -1,5 +1,6 @@
 /** The charges of provider calls. */
 import type { Charge, GenerationEnd } from "../exchange/generation.ts";
+import { addFees, type FeeKind, type Fees, mapFees } from "../exchange/fees.ts";
 import { priceOf, searchPriceOf, versionOfModel } from "../exchange/prices.ts";
 import { addUsage, NO_USAGE, subtractUsage, type Usage } from "../exchange/usage.ts";
 import { type Model, sheetOf } from "../models/catalog.ts";
@@ -22,10 +23,12 @@ export function addCharges(end: GenerationEnd, usage: Usage, call: Call): void {
   const { uses, lost, callerCredential, others } = call;
   // Fast path: most calls make one provider call.
   if (uses.length === 1 && lost.length === 0 && callerCredential === null && others === null) {
-    const { usage: reportedUsage, service } = uses[0];
+    const { usage: reportedUsage, service, fees } = uses[0];
     const whole = reportedUsage !== null && reportedUsage.input === usage.input &&
       reportedUsage.output === usage.output;
-    end.charges = [charge(whole ? reportedUsage : usage, service, call)];
+    const only = charge(whole ? reportedUsage : usage, service, call);
+    if (fees !== undefined) only.fees = fees;
+    end.charges = [only];
     return;
   }
   const reported = reportedOf(uses);
@@ -54,7 +57,8 @@ function withEstimated(
   const { service, own, served } = silent.at(-1) ?? uses.at(-1) ?? { service: undefined };
   // A call was ended before all that it has used was passed on.
   if (usage.input < sum.input || usage.output < sum.output) {
-    return [{ usage, service, own, served, requests: uses.length }];
+    const fees = reported.reduce<Fees | undefined>((sum, use) => addFees(sum, use.fees), undefined);
+    return [{ usage, service, own, served, requests: uses.length, fees }];
   }
   const rest = subtractUsage(usage, sum);
   const each = silent.length > 0 ? rest.input / silent.length : uses.at(-1)?.usage?.input;
@@ -67,13 +71,12 @@ function charge(usage: Usage, service: string | undefined, { sheet, prompt }: Ca
 }
 
 /** Several charges, if other models generated a part of it. */
-function chargesOf({ usage, service, served, beside = [], each, requests }: Counted, call: Call): Charge[] {
-  if (served === undefined && beside.length === 0) {
-    return [chargeAt(call.model, usage, { service, each, requests }, call)];
-  }
+function chargesOf(use: Counted, call: Call): Charge[] {
+  const { usage, service, served, beside = [] } = use;
+  if (served === undefined && beside.length === 0) return [chargeAt(call.model, usage, use, call)];
   const rest = beside.reduce((left, one) => subtractUsage(left, one.usage), usage);
   return [
-    chargeAt(served ?? call.model, rest, { service, each, requests }, call),
+    chargeAt(served ?? call.model, rest, use, call),
     // Within the same request.
     ...beside.map((one) => chargeAt(one.model, one.usage, { service, requests: 0 }, call)),
   ];
@@ -83,11 +86,7 @@ function chargesOf({ usage, service, served, beside = [], each, requests }: Coun
 function chargeAt(
   model: Model,
   usage: Usage,
-  { service, each = usage.input, requests }: {
-    service: string | undefined;
-    each?: number;
-    requests?: number;
-  },
+  { service, each = usage.input, requests, fees }: Pick<Counted, "service" | "each" | "requests" | "fees">,
   call: Call,
 ): Charge {
   const sheet = model === call.model ? call.sheet : sheetOf(model, call.created);
@@ -97,12 +96,18 @@ function chargeAt(
     prices,
     version: model === answeredBy(call) ? version : versionOfModel(version, model.id),
     ...(requests !== undefined && { requests }),
+    ...(fees !== undefined && { fees }),
   };
 }
 
 /** The uses with reported usage. */
-export function reportedOf(uses: readonly ProviderUse[]): Counted[] {
+function reportedOf(uses: readonly ProviderUse[]): Counted[] {
   return uses.filter((use): use is ProviderUse & { usage: Usage } => use.usage !== null);
+}
+
+/** The usage with that of cancelled calls. */
+export function withLost(usage: Usage, { lost }: Pick<Call, "lost">): Usage {
+  return lost.length === 0 ? usage : reportedOf(lost).reduce((sum, one) => addUsage(sum, one.usage), usage);
 }
 
 /**
@@ -114,6 +119,27 @@ export function searchPrice(call: Call): string | undefined {
   const { served: model = asked, usage, service } = uses.at(-1) ?? { usage: null, service: undefined };
   const sheet = model === asked ? call.sheet : sheetOf(model, created);
   return searchPriceOf(sheet, usage?.input ?? 0, service ?? prompt.serviceTier) ?? call.searchPrice;
+}
+
+/** The uses of provider's tools that have a fee, without those with the caller's own credential. */
+export function billedFees({ uses, lost }: Pick<Call, "uses" | "lost">): Fees | undefined {
+  let sum: Fees | undefined;
+  for (const { fees, own } of uses) if (!own) sum = addFees(sum, fees);
+  for (const { fees } of lost) sum = addFees(sum, fees);
+  return sum;
+}
+
+/** Bills no more of them than `most`. */
+export function capFees({ uses, lost }: Pick<Call, "uses" | "lost">, most: Fees | undefined): void {
+  const left: Partial<Record<FeeKind, number>> = { ...most };
+  for (const use of [...uses, ...lost]) {
+    if (use.own || use.fees === undefined) continue;
+    use.fees = mapFees(use.fees, (count, kind) => {
+      const billed = Math.min(count, left[kind] ?? 0);
+      left[kind] = (left[kind] ?? 0) - billed;
+      return billed;
+    });
+  }
 }
 
 /** Number of searches that providers ran themselves. */

@@ -18,7 +18,7 @@ import { type SearchLoop, searchLoop } from "./search/loop.ts";
 import { highestPrices, withLargestLimits } from "./admission/other_models.ts";
 import { repairs } from "./shape.ts";
 import type { Steps } from "./steps.ts";
-import { ownSearches } from "./charges.ts";
+import { billedFees, ownSearches } from "./charges.ts";
 import { nextRound } from "./admission/upper_bound.ts";
 
 /** The parts of such a call's answer. */
@@ -88,6 +88,7 @@ function askWith(
         const estimate = nextRound({ prompt, model, size, others }, {
           ...next,
           searches,
+          fees: billedFees(call),
           requests: call.uses.length + call.lost.length + 1,
         });
         // With what was found the prompt may have grown into a dearer tier.

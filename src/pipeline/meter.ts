@@ -7,16 +7,25 @@
  */
 import { countOf } from "../exchange/printable.ts";
 import { withLimit } from "../exchange/context_overflow.ts";
+import { exceedsFees, type Fees } from "../exchange/fees.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
 import { keptSteps } from "../exchange/steps.ts";
-import { addUsage, atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
+import { atLeast, NO_USAGE, type Usage } from "../exchange/usage.ts";
 import { TOOL_ROUNDS } from "../models/limits.ts";
 import { askedLength, mostOutput, Said } from "./estimate.ts";
 import { answeredBy, type Call, elapsed, type Parts } from "./call.ts";
 import { CALLER_LEFT } from "../providers/refusals.ts";
-import { addCharges, ownSearches, reportedOf, searchesOf, searchPrice } from "./charges.ts";
+import {
+  addCharges,
+  billedFees,
+  capFees,
+  ownSearches,
+  searchesOf,
+  searchPrice,
+  withLost,
+} from "./charges.ts";
 import type { Kit } from "./kit.ts";
 import { MeteredParts } from "./metered_parts.ts";
 import type { BatchSink } from "./generation/whole_parts.ts";
@@ -138,16 +147,17 @@ class Meter {
     const usage = failed ? null : this.#usage;
     let searches = (this.#searches ?? 0) + searchesOf(call.lost);
     const unbilledSearches = searches > 0 ? Math.min(searches, ownSearches(call)) : 0;
-    if (searches > unbilledSearches) searches -= await this.#unaffordable(searches, unbilledSearches, usage);
+    const whole = usage === null ? null : withLost(usage, call);
+    const fees = whole === null ? undefined : billedFees(call);
+    if (whole !== null && fees !== undefined) await this.#coverFees(fees, whole, searches - unbilledSearches);
+    if (searches > unbilledSearches) searches -= await this.#unaffordable(searches, unbilledSearches, whole);
     const { steps } = call.arrival;
     const end: GenerationEnd = {
       status: failed ? "failed" : !this.#finished ? "interrupted" : this.#cut ? "incomplete" : "completed",
       provider: call.provider,
       model: answeredBy(call).id,
       errorCode: failed,
-      usage: usage === null || call.lost.length === 0
-        ? usage
-        : reportedOf(call.lost).reduce((sum, one) => addUsage(sum, one.usage), usage),
+      usage: whole,
       estimated: usage !== null &&
         (this.#estimated || call.lost.some(({ estimated }) => estimated === true)),
       searches,
@@ -172,6 +182,25 @@ class Meter {
   }
 
   /**
+   * Uses of a provider's tools beyond those that were reserved are billed only if the budgets have room for them.
+   * @param searches those that are billed beside them
+   */
+  async #coverFees(fees: Fees, usage: Usage, searches: number): Promise<void> {
+    const { size, reservation, arrival, model, uses, lost, provider } = this.#call;
+    const next = { input: 0, output: 0, searches, fees, requests: uses.length + lost.length };
+    const isBilled = !exceedsFees(fees, size.fees) || await reservation.extend(usage, next);
+    arrival.steps.add("provider_tools", provider ?? "", 0, isBilled ? "ok" : "unbilled", fees);
+    if (isBilled) return;
+    capFees(this.#call, size.fees);
+    const reported = Object.entries(fees).map(([kind, count]) => `${kind} ${count}`).join(", ");
+    this.#kit.log(
+      `${arrival.id} ${model.id}: the provider reports uses of its own tools (${reported}) that no budget has room for; ` +
+        "only those that were reserved are billed",
+      "warn",
+    );
+  }
+
+  /**
    * The number of searches that the budget does not cover.
    *
    * Some models run searches although the request has no provider tool, so nothing was reserved for them, and with provider tools there
@@ -188,7 +217,13 @@ class Meter {
       ? billed
       : Math.max(0, billed - TOOL_ROUNDS);
     if (provided === 0) return 0;
-    const next = { input: 0, output: 0, searches: billed, requests: uses.length + lost.length };
+    const next = {
+      input: 0,
+      output: 0,
+      searches: billed,
+      fees: billedFees(this.#call),
+      requests: uses.length + lost.length,
+    };
     if (await reservation.extend(usage ?? NO_USAGE, next)) return 0;
     this.#kit.log(
       `${arrival.id} ${model.id}: the provider reports ${

@@ -12,6 +12,7 @@ const TYPES: Readonly<Record<StepKind, string>> = {
   search: "retriever",
   attempt: "generation",
   streaming: "span",
+  provider_tools: "tool",
   answer_screening: "guardrail",
 };
 

@@ -202,7 +202,14 @@ Deno.test("a price above a cent for a token is doubted, in tiers and changes too
     }, { env: () => undefined }).warnings.filter((warning) => warning.includes("for one token"));
   const free = { prompt: "0", completion: "0" };
   const dear = { ...free, prompt: "1.25" };
-  const fine = { ...free, prompt: "0.01", request: "0.5", web_search: "0.014" };
+  const fine = {
+    ...free,
+    prompt: "0.01",
+    request: "0.5",
+    web_search: "0.014",
+    file_search: "0.0025",
+    search_source: "0.025",
+  };
   const from = "2030-01-01";
   assertEquals(
     warnings({

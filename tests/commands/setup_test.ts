@@ -202,6 +202,7 @@ model_list:
       input_cost_per_token_batches: 5.5e-07
       search_context_cost_per_query: {search_context_size_low: 0.01}
       input_cost_per_request: 0.003
+      file_search_cost_per_1k_calls: 2.5
       input_cost_per_image: 0
   - model_name: openai/half
     litellm_params: {model: openai/half, input_cost_per_token: 1.1e-06}
@@ -217,6 +218,7 @@ model_list:
     audio: "0.0001",
     audio_output: "2",
     request: "0.003",
+    file_search: "0.0025",
   };
   const [{ sheets: [sheet] = [] }] = models;
   assertEquals(sheet.prices, prices);

@@ -163,7 +163,7 @@ const MISTAKES: [situation: string, value: unknown, mistakes: string[]][] = [
   ]],
   ["a misspelt kind of price", model({ pricing: { prompt: "1", completion: "1", input_cache_reads: "1" } }), [
     "models[0].pricing.input_cache_reads: unknown field; nearest is input_cache_read; known are prompt, completion, " +
-    "input_cache_read, input_cache_write, input_cache_write_1h, internal_reasoning, image, image_output, audio, audio_output, request, web_search",
+    "input_cache_read, input_cache_write, input_cache_write_1h, internal_reasoning, image, image_output, audio, audio_output, request, web_search, file_search, x_search, search_source",
   ]],
   ["an unknown feature", model({ capabilities: { features: ["tool"] } }), [
     "models[0].capabilities.features[0]: expected one of tools, reasoning, prompt_caching, structured_outputs, " +

@@ -45,12 +45,14 @@ Deno.test("models may be left out: a preset's list and the table make the catalo
       prompt: "0.0000025",
       input_cache_read: "0.00000125",
       completion: "0.00001",
+      file_search: "0.0025",
     });
     assertEquals(known.pricing_tiers[0], {
       service_tier: "flex",
       prompt: "0.00000125",
       input_cache_read: "0.000000625",
       completion: "0.000005",
+      file_search: "0.0025",
     });
     assertEquals(known.context_length, 128_000);
     const unknown = await (await fetch(`${gateway.url}/v1/models/openai/gpt-never-heard-of`, { headers }))

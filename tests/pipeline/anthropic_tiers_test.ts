@@ -6,7 +6,7 @@ import { loopbackProvider } from "../support/provider.ts";
 const HI = { model: "p/model", max_tokens: 1000, messages: [{ role: "user", content: "Hi" }] };
 const PRICES = { prompt: "0.000005", completion: "0.001" };
 
-function open(limit: string, said: Record<string, unknown> = {}) {
+function open(limit: string, said: Record<string, unknown> = {}, tiers: Record<string, string>[] = []) {
   const provider = loopbackProvider(() =>
     Response.json({
       id: "m",
@@ -29,6 +29,7 @@ function open(limit: string, said: Record<string, unknown> = {}) {
         pricing_tiers: [
           { service_tier: "fast", prompt: "0.00003", completion: "0.006" },
           { service_tier: "us", prompt: "0.0000055", completion: "0.0011" },
+          ...tiers,
         ],
       },
     },
@@ -36,8 +37,13 @@ function open(limit: string, said: Record<string, unknown> = {}) {
   return { provider, gateway };
 }
 
-async function ask(limit: string, body: Record<string, unknown>, said?: Record<string, unknown>) {
-  const { provider, gateway: opening } = open(limit, said);
+async function ask(
+  limit: string,
+  body: Record<string, unknown>,
+  said?: Record<string, unknown>,
+  tiers?: Record<string, string>[],
+) {
+  const { provider, gateway: opening } = open(limit, said, tiers);
   await using _ = provider;
   await using gateway = await opening;
   const response = await gateway.post("/v1/messages", { ...HI, ...body });
@@ -64,6 +70,19 @@ Deno.test("inference in the US only is billed at its own price", async () => {
   for (const inference_geo of ["global", "not_available", null]) {
     assertEquals((await ask("2", {}, { inference_geo })).cost, "0.10005");
   }
-  assertEquals((await ask("2", {}, { inference_geo: "us", speed: "fast" })).cost, "0.6003");
   assertEquals((await ask("2", {}, { inference_geo: "us", service_tier: "batch" })).cost, "0.10005");
+});
+
+Deno.test("fast mode in the US only has a price of its own, or else that of fast mode", async () => {
+  const said = { inference_geo: "us", speed: "fast" };
+  const asked = { speed: "fast" };
+  assertEquals((await ask("20", asked, said)).cost, "0.6003");
+  const tiers = [{ service_tier: "fast_us", prompt: "0.000033", completion: "0.0066" }];
+  const both = await ask("20", asked, said, tiers);
+  assertEquals([both.cost, both.version.endsWith(" fast_us")], ["0.66033", true]);
+  // It is reserved only if it may apply.
+  assertEquals((await ask("6.5", asked, said, tiers)).code, "api_key_limit_exceeded");
+  assertEquals((await ask("1.2", {}, {}, tiers)).status, 200);
+  // Other regions have no prices of their own.
+  assertEquals((await ask("20", asked, { ...said, inference_geo: "eu" }, tiers)).cost, "0.6003");
 });

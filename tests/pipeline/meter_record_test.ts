@@ -4,7 +4,8 @@ import { Failure } from "../../src/exchange/failure.ts";
 import type { GenerationEnd } from "../../src/exchange/generation.ts";
 import type { Prompt } from "../../src/exchange/prompt.ts";
 import type { Part } from "../../src/exchange/part.ts";
-import { normalizeUsage } from "../../src/exchange/usage.ts";
+import { normalizeUsage, type Usage } from "../../src/exchange/usage.ts";
+import type { Estimate } from "../../src/accounts/mod.ts";
 import type { Model } from "../../src/models/catalog.ts";
 import type { Arrival, Call, ProviderUse } from "../../src/pipeline/call.ts";
 import type { Kit } from "../../src/pipeline/kit.ts";
@@ -35,10 +36,13 @@ const finish = (reason: "stop" | "length" | "content-filter"): Part => ({
  */
 async function record(
   batches: (Part[] | Error)[],
-  { provider = "p", taken = Infinity, lost = [], wall = () => 0 }: {
+  { provider = "p", taken = Infinity, lost = [], uses = [], extend = () => true, wall = () => 0 }: {
     provider?: string | null;
     taken?: number;
     lost?: ProviderUse[];
+    uses?: ProviderUse[];
+    /** Whether the budgets have room for what was used. */
+    extend?(spent: Readonly<Usage>, next: Estimate): boolean;
     wall?(): number;
   } = {},
 ): Promise<{ end: GenerationEnd | null; seen: Part[] }> {
@@ -56,12 +60,14 @@ async function record(
     prompt: some<Prompt>({}),
     asked: 0,
     together: null,
-    uses: [],
+    callerCredential: null,
+    others: null,
+    uses,
     lost,
     sheet: { source: "test", from: 0, hours: null, prices: {}, tiers: [] },
     reservation: {
       output: 0,
-      extend: () => Promise.resolve(true),
+      extend: (spent, next) => Promise.resolve(extend(spent, next)),
       rates: null,
       settle: (ending) => Promise.resolve(void (end = ending)),
       release: () => Promise.resolve(void (end = null)),
@@ -153,6 +159,21 @@ Deno.test("meter() says of a record that it is estimated where what a cancelled 
     const failed = await record([[word("hi")], new Failure("provider_unavailable", "gone")], { lost });
     assertEquals([failed.end?.usage, failed.end?.estimated], [null, false]);
   }
+});
+
+Deno.test("meter() looks for room for all that is billed: also for what a cancelled call used", async () => {
+  const asked: unknown[] = [];
+  const extend = ({ input, output }: Readonly<Usage>, { searches, fees, requests }: Estimate) => {
+    asked.push({ input, output, searches, fees, requests });
+    return false;
+  };
+  const used = normalizeUsage({ input: 10, output: 4 });
+  const lost = [{ usage: used, service: undefined, fees: { x_search: 1 } }];
+  const uses = [{ usage: normalizeUsage({ input: 3, output: 2 }), service: undefined, searches: 2 }];
+  const { end } = await record([[word("hi")], [usage(2, 2), finish("stop")]], { lost, uses, extend });
+  assertEquals([end?.searches, end?.charges?.[1].fees], [0, { x_search: 0 }]);
+  const whole = { input: 13, output: 6, searches: 2, requests: 2 };
+  assertEquals(asked, [{ ...whole, fees: { x_search: 1 } }, { ...whole, fees: { x_search: 0 } }]);
 });
 
 Deno.test("meter() records the searches of a cancelled call, as it does its tokens", async () => {

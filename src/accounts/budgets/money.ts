@@ -21,8 +21,10 @@
  * | `internal_reasoning`, `audio_output`, `image_output`   | the same parts of output                       |
  * | `request`                                              | requests to the provider; price per request    |
  * | `web_search`                                           | searches; price per search                     |
+ * | those of {@link FEE_KINDS}                             | uses of a provider's tools; price per use      |
  */
 import { sha256Hex } from "../../exchange/hashes.ts";
+import { FEE_KINDS, type FeeKind, type Fees } from "../../exchange/fees.ts";
 import { type PriceChoice, type Prices, saysModel, versionOfModel } from "../../exchange/prices.ts";
 import type { Usage } from "../../exchange/usage.ts";
 import type { PriceVersion } from "../../store/mod.ts";
@@ -84,6 +86,8 @@ export interface PriceTable {
   imageOutput: bigint | null;
   request: bigint | null;
   search: bigint;
+  /** Prices of uses of a provider's tools; null: none has a price. */
+  fees: Readonly<Partial<Record<FeeKind, bigint>>> | null;
   /** The highest price of a token, by kind of input. */
   most: HighestPrices;
 }
@@ -140,6 +144,7 @@ function readPrices(prices: Prices): PriceTable {
     imageOutput,
     request: price("request"),
     search: price("web_search") ?? 0n,
+    fees: readFees(price),
     most: {
       text,
       media: highest(text, audio, image),
@@ -148,6 +153,15 @@ function readPrices(prices: Prices): PriceTable {
       output: highest(completion, reasoning, audioOutput, imageOutput),
     },
   };
+}
+
+function readFees(price: (name: string) => bigint | null): PriceTable["fees"] {
+  let fees: Partial<Record<FeeKind, bigint>> | null = null;
+  for (const kind of FEE_KINDS) {
+    const each = price(kind);
+    if (each !== null) (fees ??= {})[kind] = each;
+  }
+  return fees;
 }
 
 /** All prices that this process has seen, by version. */
@@ -215,12 +229,15 @@ export function costOf(
 
 /** The total cost of several calls, each at its own prices, and of searches at the table's price. */
 export function costOfAll(
-  calls: readonly { usage: Readonly<Usage>; prices: Prices; requests?: number }[],
+  calls: readonly { usage: Readonly<Usage>; prices: Prices; requests?: number; fees?: Fees }[],
   searches: number,
   table: PriceTable,
 ): bigint {
   let sum = searches > 0 ? BigInt(searches) * table.search : 0n;
-  for (const { usage, prices, requests = 1 } of calls) sum += callCost(usage, requests, priceTable(prices));
+  for (const { usage, prices, requests = 1, fees } of calls) {
+    const table = priceTable(prices);
+    sum += callCost(usage, requests, table) + feesCost(fees, table);
+  }
   return round(sum);
 }
 
@@ -233,6 +250,14 @@ export function savedByCache(usage: Readonly<Usage>, table: PriceTable): bigint 
 
 function callCost(usage: Readonly<Usage>, requests: number, table: PriceTable): bigint {
   return inputCost(usage, table) + outputCost(usage, table) + times(requests, table.request);
+}
+
+function feesCost(fees: Fees | undefined, table: PriceTable): bigint {
+  let sum = 0n;
+  if (fees !== undefined && table.fees !== null) {
+    for (const kind of FEE_KINDS) sum += times(fees[kind] ?? 0, table.fees[kind] ?? null);
+  }
+  return sum;
 }
 
 function inputCost(usage: Readonly<Usage>, table: PriceTable): bigint {
@@ -283,6 +308,8 @@ export interface Estimate {
   /** If the request does not limit its output: a lower output that may be granted if not enough is left. */
   leastOutput?: number;
   searches: number;
+  /** Uses of the provider's tools that have a fee. Absent: none. */
+  fees?: Fees;
   /** Requests to the provider. Absent: none. */
   requests?: number;
   /** False: nothing is written to a cache for an hour. */
@@ -308,13 +335,15 @@ export function stepsOf(most: Estimate): Estimate[] {
 }
 
 /** The maximum cost of an estimate: tokens of unknown kind at the highest price that they may have. */
-export function costAtMost(estimate: Estimate, { most, request, search }: PriceTable): bigint {
+export function costAtMost(estimate: Estimate, table: PriceTable): bigint {
+  const { most, request, search } = table;
   const kept = estimate.hourCache !== false;
   return round(
     times(Math.ceil(estimate.input), kept ? most.keptText : most.text) +
       times(Math.ceil(estimate.media ?? 0), kept ? most.keptMedia : most.media) +
       times(Math.ceil(estimate.output), most.output) +
-      times(Math.ceil(estimate.searches), search) + times(estimate.requests ?? 0, request),
+      times(Math.ceil(estimate.searches), search) + times(estimate.requests ?? 0, request) +
+      feesCost(estimate.fees, table),
   );
 }
 

@@ -157,6 +157,7 @@ const KINDS = /** @type {Record<string, string>} */ ({
   search: "Search",
   attempt: "Attempt",
   streaming: "Streaming",
+  provider_tools: "Provider's tools",
   answer_screening: "Answer screening",
 });
 

@@ -15,6 +15,7 @@
  * | audioOutput  | completion_tokens_details.audio_tokens                                                              |
  * | imageOutput  | completion_tokens_details.image_tokens                                                              |
  * | searches     | server_tool_use.web_search_requests; also server_tool_use_details.web_search_requests (OpenRouter), server_side_tool_usage_details.web_search_calls (xAI), num_search_queries (Perplexity) |
+ * | fees         | server_side_tool_usage_details, num_sources_used (xAI)                                              |
  *
  * Providers differ in what the two totals include, which `total_tokens` reveals:
  * - total = prompt + completion + reasoning: reasoning is not included in completion (xAI).
@@ -27,6 +28,7 @@
  * - reasoning far above completion: it is not included in it (Gemini behind Vercel's gateway). Slightly
  *   above: a miscount (OpenRouter: 11 of 10), which is limited.
  */
+import { reportedFees } from "../../exchange/fees.ts";
 import { object, string } from "../../exchange/json.ts";
 import type { Loose } from "../../exchange/json.ts";
 import { type Extra, extraOf } from "../../exchange/prompt.ts";
@@ -94,12 +96,14 @@ export function decodeReport(wire: Loose, service: string | undefined): UsagePar
   if (usage === null) return null;
   const extra = decodePrediction(wire);
   const searches = decodeSearches(wire);
+  const fees = reportedFees(wire);
   const estimated = misreports(wire, TOTALS);
   const tier = service ?? searchContext(wire);
   return {
     type: "usage",
     usage,
     ...(searches > 0 && { searches }),
+    ...(fees && { fees }),
     ...(estimated && { estimated }),
     ...(tier !== undefined && { service: tier }),
     ...(extra && { extra }),

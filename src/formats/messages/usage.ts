@@ -74,12 +74,18 @@ export function saidOfRequest(extra: Extra | undefined): Loose {
 /** Values of `inference_geo` without a price of their own. */
 const ANYWHERE: ReadonlySet<unknown> = new Set(["", "global", "not_available"]);
 
-/** The service tier used for billing. Fast mode has a separate price, and so has inference in one region only (`us`). */
+/**
+ * The service tier used for billing. Fast mode has a separate price, and so has inference in one region only (`us`); both together are
+ * `fast_us`.
+ */
 export function serviceOf({ speed, service_tier, inference_geo }: Loose): string | undefined {
-  if (speed === "fast") return speed;
+  const region = typeof inference_geo === "string" && !ANYWHERE.has(inference_geo)
+    ? inference_geo
+    : undefined;
+  if (speed === "fast") return region === undefined ? speed : `${speed}_${region}`;
   const tier = string(service_tier);
   const isUsual = tier === undefined || tier === "standard";
-  return isUsual && typeof inference_geo === "string" && !ANYWHERE.has(inference_geo) ? inference_geo : tier;
+  return isUsual && region !== undefined ? region : tier;
 }
 
 function encodeService(extra: Extra | undefined): Loose {

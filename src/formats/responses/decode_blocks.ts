@@ -4,6 +4,7 @@
  *
  * For a streamed block only the sent length is kept, not the text: enough to send the rest when the complete item arrives.
  */
+import { addFees, feeOfItem, type Fees } from "../../exchange/fees.ts";
 import { array, type Loose, object, string } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 import { UnusedNames } from "../../exchange/unused_names.ts";
@@ -13,13 +14,15 @@ import { decodeCitation } from "./citations.ts";
 import { callStart, messageFields, nameOf } from "./decode_items.ts";
 import { idOf, isOther, lateFields, lateProof, otherPart, wholeParts } from "./decode_items.ts";
 import { isLive, livePart, liveStart } from "./decode_live.ts";
-import { besideOf, CALL, indexOf, isCall, isRead, kindOf, partsOf } from "./decode_state.ts";
+import { besideOf, CALL, indexOf, isCall, isRead, kindOf, newSlot, partsOf } from "./decode_state.ts";
 import { repeatedText, restOf, sectionOf, type Slot, type TextBlock, textOf } from "./decode_state.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { proofOf } from "./proofs.ts";
 
 export class ItemReader {
   searches = 0;
+  /** Uses of the provider's other tools that have a fee; undefined: none. */
+  fees: Fees | undefined;
   /** Number of calls of functions and custom tools. */
   calls = 0;
   readonly #ids = new UnusedNames();
@@ -44,20 +47,7 @@ export class ItemReader {
   added(at: number, item: Loose): void {
     const index = this.#placeOf(at, item.type);
     if (this.#slots.has(index)) return;
-    const slot: Slot = {
-      type: string(item.type) ?? "",
-      item,
-      texts: [],
-      textAt: new Map(),
-      block: -1,
-      held: "",
-      call: { length: 0, last: "" },
-      sections: [],
-      sectionAt: new Map(),
-      sectionDone: false,
-      kind: "summary",
-      ended: false,
-    };
+    const slot = newSlot(item);
     this.#slots.set(index, slot);
     if (slot.type === "reasoning") this.#waiting.push(slot);
     else if (isCall(slot) && item.name && item.call_id) this.#startCall(slot);
@@ -390,6 +380,7 @@ export class ItemReader {
         if (!isRead(slot) && slot.item.type !== slot.type) {
           throw brokenAnswer("an item of its output changed its kind");
         }
+        this.fees = addFees(this.fees, feeOfItem(slot.item));
         for (const part of wholeParts(slot.type, slot.item, slot.block < 0 ? this.#open() : slot.block)) {
           if (part.type === "search-start") this.searches++;
           this.emit(part);

@@ -38,6 +38,21 @@ export interface Slot {
   ended: boolean;
 }
 
+export const newSlot = (item: Loose): Slot => ({
+  type: string(item.type) ?? "",
+  item,
+  texts: [],
+  textAt: new Map(),
+  block: -1,
+  held: "",
+  call: { length: 0, last: "" },
+  sections: [],
+  sectionAt: new Map(),
+  sectionDone: false,
+  kind: "summary",
+  ended: false,
+});
+
 /** Maximum number of parts of an item, so that a hostile index cannot cause a large array. */
 const MOST_PARTS = 1000;
 

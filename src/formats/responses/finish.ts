@@ -1,5 +1,6 @@
 /** The end of an answer: usage, status and reason, decoded and encoded. */
 import { type Loose, object, rest, string } from "../../exchange/json.ts";
+import { reportedFees } from "../../exchange/fees.ts";
 import { misreports, reportedSearches } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
@@ -39,11 +40,13 @@ export function finishParts(response: Loose, incomplete: boolean, items: ItemRea
   if (used) {
     // Some gateways count searches there and do not list them as items.
     const searches = Math.max(items.searches, reportedSearches(object(response.usage)));
+    const fees = reportedFees(object(response.usage), items.fees);
     out.push({
       type: "usage",
       ...used,
       ...(misreports(object(response.usage), TOTALS) && { estimated: true }),
       ...(searches > 0 && { searches }),
+      ...(fees && { fees }),
       ...(typeof response.service_tier === "string" && { service: response.service_tier }),
     });
   }

@@ -98,7 +98,15 @@ const USAGE: Schema = {
   patternProperties: { "^tag:": text("The value of the tag.") },
 };
 const FIRST_OUTPUT = orNull(closed({ p50: number(), p95: number() }));
-const STEP = choice("admission", "screening", "search", "attempt", "streaming", "answer_screening");
+const STEP = choice(
+  "admission",
+  "screening",
+  "search",
+  "attempt",
+  "streaming",
+  "provider_tools",
+  "answer_screening",
+);
 /** Fields of an audit entry about a change. */
 const CHANGED = {
   by: orNull(text("How the change was made: `admin_key`, `token`, `session`, `command` or `process`.")),

@@ -6,7 +6,7 @@ import type { Prices, PriceSheet, PriceTier } from "../../exchange/prices.ts";
 import type { Effort } from "../../exchange/prompt.ts";
 import type { ParameterName, Parameters } from "../../exchange/parameters.ts";
 import { type MillionPrices, perToken, type Row, type RowSheet } from "./row.ts";
-import { withRequests, withServices } from "./services.ts";
+import { withRequests, withServices, withTools } from "./services.ts";
 
 /** Known facts about a model of a preset. Absent fields: unknown. */
 export interface ModelFacts {
@@ -90,7 +90,9 @@ function factsOf(preset: string, row: Row, sources: Readonly<Record<string, stri
     features: row.features && features,
     efforts: row.efforts as readonly Effort[] | undefined,
     parameters: row.refuses && Object.fromEntries(row.refuses.map((name) => [name as ParameterName, false])),
-    sheets: row.sheets?.map((sheet) => sheetOf(preset, withRequests(preset, row.id, sheet), source)),
+    sheets: row.sheets?.map((sheet) =>
+      sheetOf(preset, withTools(preset, withRequests(preset, row.id, sheet)), source)
+    ),
   };
 }
 

@@ -5,6 +5,7 @@
  * down to {@link LEAST_UNCAPPED}; the granted number is then sent to the provider as the maximum.
  */
 import { type Estimate, hasOutputPrice } from "../../accounts/mod.ts";
+import { addFees, type Fees, mapFees } from "../../exchange/fees.ts";
 import { isObject, type Loose, rounded } from "../../exchange/json.ts";
 import { marksHour, type Prompt } from "../../exchange/prompt.ts";
 import type { Model } from "../../models/catalog.ts";
@@ -92,6 +93,7 @@ export function upperBound(
     ...(prompt.maxOutput === undefined &&
       { leastOutput: Math.max(Math.min(cap, LEAST_UNCAPPED), limits.cap) * n + beside }),
     searches: (search ? 1 : 0) + (elsewhere > 1 ? TOOL_ROUNDS : 0),
+    ...(size.fees && { fees: mapFees(size.fees, (uses) => uses * calls * (search ? SEARCH_ROUNDS : 1)) }),
     requests: calls * (search ? SEARCH_ROUNDS : 1),
     hourCache: marksHour(prompt),
     usual: usual + Math.min(cap, LEAST_UNCAPPED) * n,
@@ -127,6 +129,7 @@ export function upperBoundOfAll(
     input,
     media,
     searches: first.searches - 1 + limit,
+    ...(size.fees && { fees: mapFees(size.fees, (uses) => uses * rounds) }),
     requests: rounds,
   };
 }
@@ -176,14 +179,16 @@ interface Round {
  * One more round of a request that has used so much.
  * @param added bytes that were added to the prompt
  * @param searches those of the whole request, as `requests`
+ * @param fees those of the earlier rounds
  */
 export function nextRound(
   { prompt, model, size, others }: Round,
-  { added, output, searches, requests }: {
+  { added, output, searches, requests, fees }: {
     added: number;
     output: number;
     searches: number;
     requests: number;
+    fees?: Fees;
   },
 ): Estimate {
   const { text, media } = mostInput({ ...size, bytes: size.bytes + added }, model.contextLength);
@@ -196,6 +201,7 @@ export function nextRound(
     ...(elsewhere > 1 && { leastMedia: media * times }),
     output: Math.max(output, limits.cap) * limits.answers + besideAnswer(prompt),
     searches,
+    fees: addFees(fees, size.fees),
     requests,
     hourCache: marksHour(prompt),
   };

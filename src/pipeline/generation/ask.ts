@@ -4,6 +4,7 @@
  */
 import { Failure, type FailureCode } from "../../exchange/failure.ts";
 import type { FormatName } from "../../exchange/format_name.ts";
+import { mapFees } from "../../exchange/fees.ts";
 import { wellFormed } from "../../exchange/json.ts";
 import { lazy } from "../../exchange/lazy.ts";
 import { NO_USAGE } from "../../exchange/usage.ts";
@@ -251,8 +252,14 @@ export function hedges({ arrival, routes, callerCredential, shape }: Call): bool
 }
 
 function affordsTwo({ reservation, prompt, model, size, shape, others }: Call): Promise<boolean> {
-  const { input, media = 0, output, ...rest } = upperBound(prompt, model, size, shape, others);
-  const twice = { input: 2 * input, media: 2 * media, output: 2 * output, requests: 2 };
+  const { input, media = 0, output, fees, ...rest } = upperBound(prompt, model, size, shape, others);
+  const twice = {
+    input: 2 * input,
+    media: 2 * media,
+    output: 2 * output,
+    fees: fees && mapFees(fees, (uses) => 2 * uses),
+    requests: 2,
+  };
   return reservation.extend(NO_USAGE, { ...rest, ...twice });
 }
 

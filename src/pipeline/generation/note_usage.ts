@@ -56,6 +56,7 @@ export function noteUsage(
     }
     use.service = part.service ?? use.service;
     if (bounded.searches !== undefined) use.searches = bounded.searches;
+    if (bounded.fees !== undefined) use.fees = bounded.fees;
     if (bounded === part && !part.estimated) continue;
     batch[i] = bounded;
     const say = (what: string) => kit.log(`${call.arrival.id} ${call.model.id}: ${what}`, "warn");

@@ -38,7 +38,12 @@ Deno.test("the table has sizes, prices with their tiers, efforts and what models
   assertEquals(gpt.parameters, { temperature: false });
   assertEquals(gpt.efforts, ["none", "low", "medium", "high", "xhigh"]);
   const [sheet] = gpt.sheets!;
-  assertEquals(sheet.prices, { prompt: "0.0000025", input_cache_read: "0.00000025", completion: "0.000015" });
+  assertEquals(sheet.prices, {
+    prompt: "0.0000025",
+    input_cache_read: "0.00000025",
+    completion: "0.000015",
+    file_search: "0.0025",
+  });
   const tier = (above: number, service: string | null) =>
     sheet.tiers.find((t) => t.above === above && t.service === service)?.prices;
   assertEquals(tier(271_999, null)?.prompt, "0.000005");
@@ -46,9 +51,20 @@ Deno.test("the table has sizes, prices with their tiers, efforts and what models
   assertEquals(tier(0, "priority")?.completion, "0.00003");
   assertEquals(tier(0, "flex")?.completion, "0.0000075");
   assertEquals(tier(271_999, "flex")?.prompt, "0.0000025");
+  // Uses of tools cost the same in each tier.
+  assertEquals([...new Set(sheet.tiers.map(({ prices }) => prices.file_search))], ["0.0025"]);
+  const { file_search, x_search, search_source } = facts.find("xai", "grok-4-fast")!.sheets![0].prices;
+  assertEquals([file_search, x_search, search_source], ["0.0025", "0.005", "0.025"]);
 
   const claude = facts.find("anthropic", "claude-sonnet-4-5-20250929")!;
   assertEquals(claude.sheets![0].prices.input_cache_write_1h, "0.000006");
+  const opus = facts.find("anthropic", "claude-opus-4-8")!.sheets![0].tiers;
+  const [fast, both] = ["fast", "fast_us"].map((name) =>
+    opus.find(({ service }) => service === name)!.prices
+  );
+  for (const kind of ["prompt", "completion"]) {
+    assertEquals(Number(both[kind]), Number((1.1 * Number(fast[kind])).toFixed(12)), kind);
+  }
   assert(claude.features!.includes("structured_outputs") && claude.features!.includes("prompt_caching"));
   // By a pattern; with dates; by the hour.
   assertEquals(facts.find("anthropic", "claude-haiku-4-5-20991231")!.sheets![0].prices.prompt, "0.000001");
@@ -101,7 +117,9 @@ Deno.test("every price of the table is one that money can count, at every tier",
           ], id);
           // Above this a price was surely meant for a million tokens, or for a thousand searches or requests.
           for (const [name, price] of Object.entries(each)) {
-            const most = name === "web_search" || name === "request" ? 0.05 : 0.002;
+            const most = /^(?:web_search|request|file_search|x_search|search_source)$/.test(name)
+              ? 0.05
+              : 0.002;
             assert(Number(price) <= most, `${preset} ${id}: ${price}`);
           }
           priced++;
