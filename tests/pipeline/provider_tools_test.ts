@@ -16,6 +16,8 @@ interface Asked {
   stream?: boolean;
   output?: Loose[];
   usage?: Loose;
+  /** Further fields of the response. */
+  response?: Loose;
   body?: Loose;
   limit?: string;
   model?: Loose;
@@ -31,7 +33,7 @@ const call = (type: string, more: Loose = {}) => ({
   ...more,
 });
 
-function responseOf({ output = [], usage = {} }: Asked): Loose {
+function responseOf({ output = [], usage = {}, response }: Asked): Loose {
   const content = [{ type: "output_text", annotations: [], text: "Hi" }];
   return {
     id: "resp_1",
@@ -49,6 +51,7 @@ function responseOf({ output = [], usage = {} }: Asked): Loose {
       total_tokens: 1100,
       ...usage,
     },
+    ...response,
   };
 }
 
@@ -183,6 +186,25 @@ for (const stream of [false, true]) {
     ];
     for (const [fees, usage] of cases) {
       assertEquals(fee((await ask({ stream, output: listed, usage })).cost), fees, JSON.stringify(usage));
+    }
+  });
+
+  Deno.test(`searches that a response counts are billed once, whether it lists them or not, ${how}`, async () => {
+    const listed = call("web_search_call", { action: { type: "search", query: "q", queries: ["q"] } });
+    const model = { context_length: 4000, pricing: { ...TOKENS, web_search: "0.01" } };
+    const images = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+    const cases: [searches: number, listed: number, counted: unknown][] = [
+      [0, 0, { num_requests: 0 }],
+      [1, 1, { num_requests: 1 }],
+      [1, 1, { num_requests: 0 }],
+      [2, 0, { num_requests: 2 }],
+      [1, 1, null],
+    ];
+    for (const [searches, times, web_search] of cases) {
+      const output = Array.from({ length: times }, (_, i) => ({ ...listed, id: `ws_${i}` }));
+      const response = { tool_usage: { image_gen: images, web_search } };
+      const { cost } = await ask({ stream, output, response, model });
+      assertEquals(fee(cost), searches / 100, JSON.stringify([times, web_search]));
     }
   });
 

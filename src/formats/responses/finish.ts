@@ -1,7 +1,7 @@
 /** The end of an answer: usage, status and reason, decoded and encoded. */
 import { type Loose, object, rest, string } from "../../exchange/json.ts";
 import { reportedFees } from "../../exchange/fees.ts";
-import { misreports, reportedSearches } from "../../exchange/usage.ts";
+import { count, misreports, reportedSearches } from "../../exchange/usage.ts";
 import type { FinishReason, Part } from "../../exchange/part.ts";
 import type { Extra } from "../../exchange/prompt.ts";
 import type { ItemReader } from "./decode_blocks.ts";
@@ -38,8 +38,12 @@ export function reportOf(response: Loose): Extra | undefined {
 export function finishParts(response: Loose, incomplete: boolean, items: ItemReader, out: Part[]): void {
   const used = decodeAllUsage(response);
   if (used) {
-    // Some gateways count searches there and do not list them as items.
-    const searches = Math.max(items.searches, reportedSearches(object(response.usage)));
+    // Some servers count searches there and do not list them as items.
+    const searches = Math.max(
+      items.searches,
+      reportedSearches(object(response.usage)),
+      count(object(object(response.tool_usage).web_search).num_requests),
+    );
     const fees = reportedFees(object(response.usage), items.fees);
     out.push({
       type: "usage",

@@ -12,7 +12,7 @@
  * | `output_tokens_details.audio_tokens`, `image_tokens` | `audioOutput`, `imageOutput` (read only) |
  * | `total_tokens` | `input + output` |
  * | `tool_usage.image_gen` of the response, with the same fields | part of all of the above |
- * | `server_tool_use.web_search_requests` | executed searches, only when there were any; providers: also the search items of the answer, `server_tool_use_details` (OpenRouter), and `server_side_tool_usage_details` (xAI) |
+ * | `server_tool_use.web_search_requests` | executed searches, only when there were any; providers: also the search items of the answer, `server_tool_use_details` (OpenRouter), `server_side_tool_usage_details` (xAI), and `tool_usage.web_search.num_requests` of the response (OpenAI) |
  * | `server_side_tool_usage_details`, `num_sources_used` (xAI), else the items of the answer for each use of a tool | fees |
  *
  * `usage` excludes what a model for images has used (OpenAI's tool `image_generation`), which is billed. Callers of this format get `usage`
