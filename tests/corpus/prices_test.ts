@@ -1,6 +1,6 @@
 /**
  * Every recorded usage costs what a second computation says, to the last digit: each kind of token, tiers by prompt length
- * and by service, searches of the provider, and the price of a request. Asked as a stream and whole.
+ * and by service, searches and other tools of the provider, and the price of a request. Asked as a stream and whole.
  */
 import { assertEquals } from "@std/assert";
 import { FEATURES, testGateway } from "../support/gateway.ts";
@@ -34,6 +34,8 @@ const KINDS = [
   "image_output",
   "request",
   "web_search",
+  "file_search",
+  "x_search",
 ] as const;
 type Prices = Record<(typeof KINDS)[number], bigint>;
 
@@ -77,6 +79,9 @@ interface Counts {
   spoken: number;
   drawn: number;
   searches: number;
+  /** Searches in files, and in X. */
+  filed: number;
+  posted: number;
   service: string | undefined;
 }
 
@@ -100,6 +105,8 @@ function costOf(c: Counts): bigint {
     [drawn, p.image_output],
     [1, p.request],
     [c.searches, p.web_search],
+    [c.filed, p.file_search],
+    [c.posted, p.x_search],
   ];
   const sum = lines.reduce((all, [count, price]) => all + BigInt(count) * price, 0n);
   return (sum + 500_000n) / 1_000_000n;
@@ -136,7 +143,7 @@ function partsOf(
       const into = wild(u.prompt_tokens_details);
       const out = wild(u.completion_tokens_details);
       return {
-        hour: 0,
+        ...NONE,
         audio: num(into.audio_tokens) ?? 0,
         image: num(into.image_tokens) ?? 0,
         spoken: num(out.audio_tokens) ?? 0,
@@ -149,8 +156,12 @@ function partsOf(
     case "openai-responses": {
       const end = wild(last(bodies.map((b) => b.response ?? (b.object === "response" ? b : undefined))));
       const items = list(end.output).filter(({ type }) => type === "web_search_call");
+      const counted = wild(wild(end.usage).server_side_tool_usage_details);
+      const used = (type: string) => list(end.output).filter((item) => item.type === type).length;
       return {
         ...NONE,
+        filed: num(counted.file_search_calls) ?? used("file_search_call"),
+        posted: num(counted.x_search_calls) ?? used("x_search_call"),
         searches:
           items.filter(({ action }) => !/^(?:open_page|find_in_page|find)$/.test(text(wild(action).type)))
             .length,
@@ -185,7 +196,17 @@ function partsOf(
     }
   }
 }
-const NONE = { hour: 0, audio: 0, image: 0, spoken: 0, drawn: 0, searches: 0, service: undefined };
+const NONE = {
+  hour: 0,
+  audio: 0,
+  image: 0,
+  spoken: 0,
+  drawn: 0,
+  searches: 0,
+  filed: 0,
+  posted: 0,
+  service: undefined,
+};
 
 sharedTest("corpus/", "recorded usages cost what a second computation says", async () => {
   const recordings = new Map<string, Recording>();
