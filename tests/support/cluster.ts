@@ -64,11 +64,20 @@ export async function run(program: string, args: string[]): Promise<void> {
   if (!success) throw new Error(`${program} failed: ${new TextDecoder().decode(stderr)}`);
 }
 
+/**
+ * A port for a server that has to be told one. It lies below those that systems choose for connections and for listeners
+ * without a port, which may take it before the server does, or while the server is stopped.
+ */
 export function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr as Deno.NetAddr;
-  listener.close();
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    try {
+      Deno.listen({ hostname: "127.0.0.1", port }).close();
+      return port;
+    } catch (thrown) {
+      if (!(thrown instanceof Deno.errors.AddrInUse)) throw thrown;
+    }
+  }
 }
 
 export interface ClusterOptions {
