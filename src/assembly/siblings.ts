@@ -120,8 +120,9 @@ interface Question {
 /**
  * Passes requests and answers between workers.
  * @param helloMs milliseconds within which a new connection must present the secret
+ * @param patienceMs milliseconds within which a worker must answer
  */
-export function openHub(helloMs = HELLO_MS): Hub {
+export function openHub(helloMs = HELLO_MS, patienceMs = PATIENCE_MS): Hub {
   const secret = crypto.randomUUID();
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const workers = new Map<Line, number>();
@@ -138,7 +139,7 @@ export function openHub(helloMs = HELLO_MS): Hub {
       clearTimeout(timer);
       if (questions.delete(question)) from.send({ answerTo: id, value: answers });
     };
-    const timer = setTimeout(done, PATIENCE_MS);
+    const timer = setTimeout(done, patienceMs);
     questions.set(question, { waiting: new Set(others), answers, done });
     for (const line of others) line.send({ ask: question, about });
     if (others.length === 0) done();
