@@ -5,6 +5,7 @@ import { sendByFetch } from "../../src/outgoing/fetch_reply.ts";
 import { sendHttp1 } from "../../src/outgoing/http1.ts";
 import type { Exchange, Reply } from "../../src/outgoing/reply.ts";
 import { Ticker } from "../../src/timing/ticker.ts";
+import { eventually, StoppedClock } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
 
 interface Client {
@@ -117,6 +118,7 @@ function provider(secure: boolean, answers: readonly { written: string; stays: b
     : Deno.listen(at);
   const open = new Set<Deno.Conn>();
   let asked = 0;
+  const silent = Promise.withResolvers<void>();
   const serve = async (conn: Deno.Conn) => {
     try {
       let text = "";
@@ -129,7 +131,9 @@ function provider(secure: boolean, answers: readonly { written: string; stays: b
       const { written, stays } = answers[asked++];
       const bytes = new TextEncoder().encode(written);
       for (let done = 0; done < bytes.length;) done += await conn.write(bytes.subarray(done));
-      if (stays) await conn.read(buffer);
+      if (!stays) return;
+      silent.resolve();
+      await conn.read(buffer);
     } catch {
       // The client has left.
     } finally {
@@ -145,6 +149,8 @@ function provider(secure: boolean, answers: readonly { written: string; stays: b
     await Promise.all(all);
   })();
   return {
+    /** It has written an answer after which it stays. */
+    silent: silent.promise,
     url: `${secure ? "https://localhost" : "http://127.0.0.1"}:${(listener.addr as Deno.NetAddr).port}/v1`,
     async close() {
       listener.close();
@@ -179,15 +185,26 @@ for (const { name: client, secure, send } of CLIENTS) {
         { written: WHOLE, stays: false },
       ]);
       const fetchClient = Deno.createHttpClient({ caCerts: [CA] });
-      const ticker = new Ticker();
-      const outcome = (limitMs: number) =>
+      const clock = new StoppedClock();
+      const ticker = new Ticker(clock);
+      const outcome = () =>
         outcomeOf(
           (exchange) => send(exchange, ticker, fetchClient),
-          { url: server.url, headers: {}, body: "{}", firstByteMs: limitMs, idleMs: limitMs },
+          { url: server.url, headers: {}, body: "{}", firstByteMs: 60_000, idleMs: 60_000 },
         );
-      const came = await outcome(stays === "stays" ? 100 : 60_000);
+      const coming = outcome();
+      if (stays === "stays") {
+        await server.silent;
+        let over = false;
+        void coming.then(() => over = true);
+        await eventually(async () => {
+          await clock.moveOn(60_001);
+          return over;
+        });
+      }
+      const came = await coming;
       assertEquals(may.includes(came), true, `${client}, ${name}: ${came}`);
-      assertEquals(await outcome(60_000), "200 good", `${client}, after ${name}`);
+      assertEquals(await outcome(), "200 good", `${client}, after ${name}`);
       fetchClient.close();
       ticker.close();
       await server.close();
