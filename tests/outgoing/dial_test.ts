@@ -3,8 +3,7 @@ import { assertEquals } from "@std/assert";
 import { Failure } from "../../src/exchange/failure.ts";
 import { Attempts, dial } from "../../src/outgoing/dial.ts";
 import { eventually, nextTurn, stoppedTicker } from "../support/time.ts";
-
-const filesOpen = () => [...Deno.readDirSync("/proc/self/fd")].length;
+import { filesTo } from "./files_to.ts";
 
 /** Takes connections, and closes those that their client has closed. */
 function listening() {
@@ -39,7 +38,6 @@ Deno.test("an attempt that is given up as its connection opens leaves no file op
   const { ticker } = stoppedTicker();
   const server = listening();
   const attempts = new Attempts();
-  const before = filesOpen();
   try {
     for (let i = 0; i < 400; i++) {
       const hostname = i % 2 === 0 ? "127.0.0.1" : "localhost";
@@ -55,8 +53,8 @@ Deno.test("an attempt that is given up as its connection opens leaves no file op
       leaving.abort();
       await dialed;
     }
-    await eventually(() => server.open() === 0 && filesOpen() <= before, {
-      what: () => `${server.open()} connections, ${filesOpen()} files, ${before} before`,
+    await eventually(() => server.open() === 0 && filesTo(server.port) === 0, {
+      what: () => `${server.open()} connections, ${filesTo(server.port)} files`,
     });
   } finally {
     await server.close();

@@ -8,6 +8,7 @@ import { openSend, type SendOptions } from "../../src/outgoing/send.ts";
 import { addressOf } from "../../src/outgoing/address.ts";
 import { eventually, stoppedTicker } from "../support/time.ts";
 import { CA, TLS } from "../support/tls.ts";
+import { filesTo } from "./files_to.ts";
 
 async function answerOf(url: string, options: SendOptions = { caCerts: [CA] }): Promise<string> {
   const reply = await openSend(options)(
@@ -260,7 +261,10 @@ Deno.test("handshakes that a server does not go on with are bounded in number, a
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const held: Deno.Conn[] = [];
   const accepting = (async () => {
-    for await (const conn of listener) held.push(conn);
+    for await (const conn of listener) {
+      // The handshake has begun.
+      void conn.read(new Uint8Array(1)).then(() => held.push(conn));
+    }
   })().catch(() => {});
   const { port } = listener.addr;
   const { ticker, pass } = stoppedTicker();
@@ -274,14 +278,13 @@ Deno.test("handshakes that a server does not go on with are bounded in number, a
     pass(30);
     return await asked;
   };
-  const before = filesOpen();
   try {
     await askAll(70, 70);
     const codes = await askAll(30, 71);
     assertEquals(codes, ["provider_timeout", ...Array(29).fill("provider_unavailable")]);
     assertEquals(held.length, 71);
     for (const conn of held) conn.close();
-    await eventually(() => filesOpen() <= before);
+    await eventually(() => filesTo(port) === 0);
   } finally {
     listener.close();
     await accepting;
@@ -325,5 +328,3 @@ Deno.test("a call that nobody wants any more asks nothing, and one that has ende
   listener.close();
   await serving;
 });
-
-const filesOpen = () => [...Deno.readDirSync("/proc/self/fd")].length;
