@@ -73,7 +73,6 @@ const REASONS: Record<string, Record<string, string>> = {
   "telemetry/kinds_canary_test.ts": {
     "Date.now": "payloads are kept by the real day, and looked for forty days later",
   },
-  "telemetry/receiver.ts": { "setTimeout": "a collector that waits in vain says so" },
   "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
   "transport/connection_bound_test.ts": {
     "setInterval": "a caller needs files in each turn of the event loop",

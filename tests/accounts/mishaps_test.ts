@@ -83,7 +83,7 @@ Deno.test("a configuration that the store cannot be told of is not taken over, n
     // Limits that providers keep over a reload are those of before, too.
     together = 2;
     assertEquals(
-      await inTime(Promise.all([status(SECRET, "p/model"), status(SECRET, "p/model")]), { within: 20_000 }),
+      await inTime(Promise.all([status(SECRET, "p/model"), status(SECRET, "p/model")])),
       [200, 200],
     );
     together = 1;

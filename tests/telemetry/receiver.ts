@@ -1,4 +1,5 @@
 /** An OTLP receiver on loopback, as a collector is one: it keeps what it is sent. */
+import { inTime } from "../support/time.ts";
 import { decoded } from "./otlp_messages.ts";
 
 type Loose = Record<string, unknown>;
@@ -113,17 +114,18 @@ export function otlpReceiver(answer?: () => Response | Promise<Response>): Recei
     heads: [],
     take,
     until: (what) =>
-      new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`The receiver waits in vain for ${what}`)), 20_000);
-        const look = () => {
-          if (!what(receiver)) return;
-          waiting.delete(look);
-          clearTimeout(late);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+      inTime(
+        new Promise((resolve) => {
+          const look = () => {
+            if (!what(receiver)) return;
+            waiting.delete(look);
+            resolve();
+          };
+          waiting.add(look);
+          look();
+        }),
+        { what: () => `the receiver gets ${what}` },
+      ),
     close: () => server.shutdown(),
   };
   return receiver;

@@ -109,7 +109,7 @@ function settings(database: string) {
       default_locale: "en",
       theme_args: { oscar_style: "logicodev" },
     },
-    outgoing: { request_timeout: 20, useragent_suffix: "", pool_connections: 1, pool_maxsize: 1 },
+    outgoing: { request_timeout: 60, useragent_suffix: "", pool_connections: 1, pool_maxsize: 1 },
     checker: {},
     doi_resolvers: { none: nowhere },
     default_doi_resolver: "none",

@@ -56,7 +56,7 @@ export class Checks {
     await eventually(async () => {
       found = await this.recordsOf(`tag=n%3D${call.nonce}`);
       return found.length > 0;
-    }, { within: 20_000, what: `a record of ${call.nonce}` });
+    }, { what: `a record of ${call.nonce}` });
     return found[0];
   }
 
@@ -133,7 +133,7 @@ export class Checks {
       await eventually(async () => {
         found = await this.recordsOf(`tag=n%3D${call.nonce}`);
         return found.length > 0;
-      }, { within: 90_000, what: `a record of ${call.nonce}, which ran when its node was killed` });
+      }, { what: `a record of ${call.nonce}, which ran when its node was killed` });
       assertEquals(found.length, 1, JSON.stringify(found));
       const [{ status, cost }] = found;
       assertEquals([status, pico(cost)], ["interrupted", 0n], JSON.stringify(found));
@@ -156,7 +156,7 @@ export class Checks {
       records = await this.recordsOf("");
       wrong = this.#wrongOf(ended, records);
       return wrong === "";
-    }, { within: 20_000, what: () => `records as expected: ${wrong}` });
+    }, { what: () => `records as expected: ${wrong}` });
     await this.#sums(ended);
     await this.budgets();
     await this.#reports.check(records);

@@ -16,7 +16,7 @@ const node = await testGateway({}, JSON.parse(config), {
   ...(of > 1 && { worker: { which, of } }),
 });
 // On a busy machine the tables of a new database take a while.
-await eventually(() => node.gateway.accounts.storeUp(), { within: 60_000 });
+await eventually(() => node.gateway.accounts.storeUp());
 console.log(`listening ${node.url}`);
 
 let rest = "";

@@ -63,7 +63,7 @@ export class Outage {
       await eventually(async () => {
         const response = await fetch(`${url}/admin/generations?limit=1`, { headers });
         return (await response.json()).store !== "away";
-      }, { within: 60_000, what: `${url} finds its store` });
+      }, { what: `${url} finds its store` });
     }
   }
 }

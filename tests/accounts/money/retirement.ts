@@ -28,7 +28,7 @@ export async function retire(driver: Driver): Promise<void> {
   await eventually(async () => {
     left = await driver.checks.recordsOf("");
     return left.length <= kept.length;
-  }, { within: 60_000, what: () => `${left.length} records retire until ${kept.length} are left` });
+  }, { what: () => `${left.length} records retire until ${kept.length} are left` });
   assertEquals(left, kept);
   driver.note(`${records.length - kept.length} of ${records.length} records have retired`);
   driver.count("retirements");
