@@ -1,8 +1,9 @@
 /** Labels and budgets as callers and operators meet them: over HTTP, in every format. */
 import { assert, assertEquals, assertMatch, assertObjectMatch } from "@std/assert";
 import { leastAnswer } from "../support/answers.ts";
-import { SECRET, testGateway } from "../support/gateway.ts";
+import { SECRET, testGateway, type TestOptions } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
+import { atNoon } from "../support/time.ts";
 
 const ADMIN = "the-admin-key";
 const HELLO = [{ role: "user", content: "hi" }];
@@ -23,15 +24,20 @@ interface Ground {
 async function running(
   config: Record<string, unknown>,
   body: (ground: Ground) => Promise<void>,
+  options: TestOptions = {},
 ): Promise<void> {
   const provider = loopbackProvider(leastAnswer);
-  const gateway = await testGateway({
-    p: {
-      api: "openai-chat",
-      url: `${provider.url}/v1`,
-      model: { pricing: { prompt: "0.001", completion: "0.001" } },
+  const gateway = await testGateway(
+    {
+      p: {
+        api: "openai-chat",
+        url: `${provider.url}/v1`,
+        model: { pricing: { prompt: "0.001", completion: "0.001" } },
+      },
     },
-  }, { admin_key: ADMIN, ...config });
+    { admin_key: ADMIN, ...config },
+    options,
+  );
   const get = async (path: string, key: string) => {
     const response = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${key}` } });
     return await response.json();
@@ -165,7 +171,7 @@ Deno.test("a session's requests a minute end a loop with a message", () =>
       assert(Number(response.headers.get("retry-after")) > 0);
     }
     assertEquals(statuses, [200, 200, 200, 429, 429]);
-  }));
+  }, { now: atNoon }));
 
 Deno.test("the DLP policies of a key and of its team hold together", () =>
   running({

@@ -3,7 +3,7 @@ import { InFlight, type Place } from "../../src/http/in_flight.ts";
 import { hosted } from "../support/deploy_shape.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
-import { eventually } from "../support/time.ts";
+import { atNoon, eventually } from "../support/time.ts";
 
 const MOST = 16;
 const ALONE = { most: MOST, alone: true };
@@ -315,7 +315,7 @@ Deno.test("a key holds seven eighths of the bytes at most, and one call of it al
 Deno.test("counts of tokens, and what a key may ask of itself, have a rate", async () => {
   const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
     keys: [{ name: "test", secret: SECRET, rate_limit: { requests_per_minute: 2 } }],
-  });
+  }, { now: atNoon });
   const count = async () => {
     const response = await gateway.post("/v1/messages/count_tokens", {
       model: "demo/model",

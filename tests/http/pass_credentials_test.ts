@@ -4,6 +4,7 @@ import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, type Seen } from "../support/provider.ts";
 import { type ScriptedApi, scriptedProvider } from "../support/script/mod.ts";
 import { SocketClient } from "../support/socket_client.ts";
+import { atNoon } from "../support/time.ts";
 
 const OAUTH = "sk-ant-oat01-the-callers-own-credential";
 const PRICED = { pricing: { prompt: "0.00001", completion: "0.00001" } };
@@ -328,7 +329,7 @@ Deno.test("calls with an own credential are screened, and limited by requests", 
   const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url, more: PASSES } }, {
     dlp_policies: { emails: { mode: "block", entity_types: ["EMAIL_ADDRESS"] } },
     keys: [{ name: "a", secret: SECRET, dlp_policy: "emails", rate_limit: { requests_per_minute: 1 } }],
-  });
+  }, { now: atNoon });
   const path = "/v1/chat/completions";
   const bearer = as({ authorization: `Bearer ${OAUTH}` });
   const mail = { messages: [{ role: "user", content: "write to ada@example.org" }] };

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { rateHeaders } from "../../src/http/rate_headers.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { atNoon } from "../support/time.ts";
 
 Deno.test("rateHeaders() says each rate in the words of its clients", () => {
   const rates = {
@@ -25,7 +26,7 @@ Deno.test("rateHeaders() says each rate in the words of its clients", () => {
 Deno.test("a key's rates are on its answers, and on the refusal once they are used up", async () => {
   const gateway = await testGateway({ demo: { api: "demo", url: "" } }, {
     keys: [{ name: "test", secret: SECRET, rate_limit: { requests_per_minute: 2 } }],
-  });
+  }, { now: atNoon });
   const ask = async () => {
     const response = await gateway.post("/v1/messages", {
       model: "demo/model",

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { loopbackProvider } from "../support/provider.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
+import { atNoon } from "../support/time.ts";
 
 const ROUTES = {
   chat_completions: "/v1/chat/completions",
@@ -45,7 +46,7 @@ for (const format of Object.keys(ROUTES) as Format[]) {
         secret: SECRET,
         rate_limit: { requests_per_minute: 1, tokens_per_minute: 100_000 },
       }],
-    });
+    }, { now: atNoon });
     try {
       const good = await gateway.post(ROUTES[format], bodyOf(format));
       assertEquals([good.status, good.headers.get("x-ratelimit-limit-requests")], [200, "1"]);

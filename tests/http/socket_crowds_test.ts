@@ -5,7 +5,7 @@ import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider } from "../support/provider.ts";
 import { type Line, scriptedProvider } from "../support/script/mod.ts";
 import { SocketClient, type SocketEvent } from "../support/socket_client.ts";
-import { eventually, steadyClock } from "../support/time.ts";
+import { atNoon, eventually, steadyClock } from "../support/time.ts";
 
 const PRICED = { pricing: { prompt: "0.00001", completion: "0.00001" } };
 const TURN = { model: "p/model", input: "Hi" };
@@ -56,7 +56,7 @@ Deno.test("a limit of a key is an event of the turn, and the socket goes on", as
   const provider = scriptedProvider("openai-responses", Array(3).fill(SAID));
   const gateway = await testGateway({ p: { api: "openai-responses", url: provider.url, model: PRICED } }, {
     keys: [{ name: "few", secret: SECRET, rate_limit: { requests_per_minute: 3 } }],
-  });
+  }, { now: atNoon });
   const clients = await openAll(gateway.url, 2);
   const types: string[] = [];
   for (const client of [...clients, ...clients, ...clients]) {
@@ -76,7 +76,7 @@ Deno.test("a session that calls too often is told so in words, over the socket t
   const provider = scriptedProvider("openai-responses", Array(9).fill(SAID));
   const gateway = await testGateway({ p: { api: "openai-responses", url: provider.url, model: PRICED } }, {
     keys: [{ name: "agent", secret: SECRET, session_limit: { requests_per_minute: 2 } }],
-  });
+  }, { now: atNoon });
   const loops = await SocketClient.open(gateway.url, { ...key(SECRET), session_id: "loop" });
   const other = await SocketClient.open(gateway.url, { ...key(SECRET), session_id: "calm" });
   let last: SocketEvent;

@@ -132,6 +132,9 @@ export function stoppedTicker(options: { lingers?: boolean } = {}) {
   return { clock, ticker, pass };
 }
 
+/** The time of day at noon, for rates by the minute: none of them begins anew, however long a test takes. */
+export const atNoon = () => Date.UTC(2026, 9, 1, 12);
+
 /** By so much it goes on at most between two looks at it, in milliseconds: a ticker looks every 50. */
 const LONGEST_STEP_MS = 200;
 

@@ -122,22 +122,26 @@ Deno.test("telemetry: calls refused for what they cost or how many they are have
     fast: "sk_live_fastfastfastfastfastfast01",
   };
   const cases = [
+    { key: keys.fast, status: 429, type: "provider_rate_limited" },
     { key: keys.spent, status: 429, type: "api_key_limit_exceeded" },
     { key: keys.poor, status: 402, type: "insufficient_funds" },
-    { key: keys.fast, status: 429, type: "provider_rate_limited" },
   ];
   await withRig(async ({ ask, trace, seen }) => {
     await (await ask({}, { authorization: `Bearer ${keys.fast}` })).json();
     assertEquals(seen.length, 1);
-    let nth = 0;
-    for (const { key, status, type } of cases) {
+    const traceOf = (nth: number, stream: boolean) => String(2 * nth + (stream ? 2 : 1)).repeat(32);
+    // All are asked before the first trace is waited for: the key's minute must not be over.
+    for (const [nth, { key, status }] of cases.entries()) {
       for (const stream of [false, true]) {
-        const traceId = String(++nth).repeat(32);
-        const headers = { traceparent: `00-${traceId}-${PARENT}-01`, authorization: `Bearer ${key}` };
-        const response = await ask({ stream }, headers);
+        const traceparent = `00-${traceOf(nth, stream)}-${PARENT}-01`;
+        const response = await ask({ stream }, { traceparent, authorization: `Bearer ${key}` });
         const said = await response.text();
         assertEquals(response.status, status, said);
-        const refused = await trace(traceId);
+      }
+    }
+    for (const [nth, { status, type }] of cases.entries()) {
+      for (const stream of [false, true]) {
+        const refused = await trace(traceOf(nth, stream));
         assertTree(refused);
         const { server } = refused;
         assertEquals([server.name, server.parentSpanId, server.status], [
