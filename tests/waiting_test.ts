@@ -15,7 +15,7 @@ const REASONS: Record<string, Record<string, string>> = {
     "pause(": "calls take a while, each another",
     "Date.now": "when a call was made is in its record",
   },
-  "accounts/every_kind_test.ts": { "pause(": "calls take a while; a second of quiet is what is promised" },
+  "accounts/every_kind_test.ts": { "pause(": "calls take a while, each another" },
   "accounts/failover_test.ts": {
     "pause(": "callers ask again after a refusal, while the standby is promoted",
   },
