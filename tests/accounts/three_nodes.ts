@@ -1,10 +1,12 @@
 /** Three nodes over one PostgreSQL, and what they and their database are asked. */
+import { assertEquals } from "@std/assert";
 import postgres from "postgres";
 import type { AccountsConfig, AccountsOptions, Reservation } from "../../src/accounts/mod.ts";
+import { Failure } from "../../src/exchange/failure.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { type Cluster, onCluster } from "../support/cluster.ts";
 import { eventually } from "../support/time.ts";
-import { configOf, endOf, open, type Running, SECRET } from "./support.ts";
+import { admitAtOnce, configOf, endOf, open, requestOf, type Running, SECRET } from "./support.ts";
 
 /** One key, which may spend a dollar a day. */
 export const LIMITED = configOf({ spend_limit: { amount: "1.00", period: "day" } });
@@ -22,6 +24,38 @@ export const untilUp = (node: Running) =>
 export const settleAll = async (reservations: Reservation[]) => {
   for (const reservation of reservations) await reservation.settle(endOf({ input: 1 }));
 };
+
+/** Asks until the call is let in: what other nodes hold comes back when they have heard of it, on a busy machine after more than a second. */
+export const admitted = (node: Running, input: number): Promise<Reservation> =>
+  eventually(async () => {
+    try {
+      return await node.admit(requestOf(await keyOf(node), input));
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== "provider_rate_limited") throw error;
+      return null;
+    }
+  }) as Promise<Reservation>;
+
+/**
+ * Each node is asked `calls` times at once, and again until at least `expected` calls are let in. The refusals of the others say that
+ * something is reserved or used up for a moment.
+ */
+export async function admitTogether(
+  nodes: readonly Running[],
+  calls: number,
+  expected: number,
+): Promise<Reservation[]> {
+  const all: Reservation[] = [];
+  await eventually(async () => {
+    const results = await Promise.all(nodes.map(async (node) => admitAtOnce(node, await keyOf(node), calls)));
+    for (const { reservations, refused } of results) {
+      all.push(...reservations);
+      for (const code of refused.keys()) assertEquals(code, "provider_rate_limited");
+    }
+    return all.length >= expected;
+  });
+  return all;
+}
 
 export function connect(at: Cluster) {
   return postgres(at.url, { max: 1, onnotice() {} });
