@@ -178,7 +178,8 @@ export function audioType(format: string): string {
 
 /** OpenAI's name of an audio format: `mp3`, `wav`. */
 export function audioFormat(mediaType: string): string {
-  const name = mediaType.slice(mediaType.indexOf("/") + 1).replace(/^x-/, "").replace(/;.*$/, "");
+  const [subtype] = mediaType.slice(mediaType.indexOf("/") + 1).split(";", 1);
+  const name = subtype.replace(/^x-/, "");
   return name === "mpeg" ? "mp3" : name === "wave" || name === "vnd.wave" ? "wav" : name;
 }
 
