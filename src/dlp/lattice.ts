@@ -130,7 +130,7 @@ export function revealed(
 /**
  * Adjusts findings of a lower view to those of the views above that decode these escapes. A finding whose
  * first or last unit is within an escape is dropped if a higher view has a finding at that position;
- * otherwise it is extended to include the escape.
+ * otherwise it is extended to include the escape, or ends before it if that is a quote.
  */
 export function settle<T extends { start: number; end: number }>(
   text: string,
@@ -150,7 +150,11 @@ export function settle<T extends { start: number; end: number }>(
     if (higher.some((other) => other.start < one.end && one.start < other.end)) return false;
     // What gives a value is no escape where the view above has nothing: "cuit=20451813979".
     if (first && text[first.start] !== "=") one.start = first.start;
-    if (last && text[last.start] !== "=") one.end = last.end;
+    if (last && text[last.start] !== "=") {
+      // An escaped quote ends the value.
+      const isQuote = last.start > one.start && /^\\+["'`]$/.test(text.slice(last.start, last.end));
+      one.end = isQuote ? last.start : last.end;
+    }
     return true;
   });
 }

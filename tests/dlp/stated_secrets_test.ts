@@ -31,6 +31,7 @@ const FOUND: Record<string, readonly string[]> = {
     "schtasks /create /tn Backup /ru CORP\\jo /rp «kV7pQz2mLx»",
     "/msg NickServ IDENTIFY «kV7pQz2mLx»",
     'gh secret set API_TOKEN --body "«SRj4DP1WBPLh4AkpEi6d9e7d6h4sWK7poEzyTKSp»"',
+    JSON.stringify({ args: JSON.stringify({ s: "net use \\\\files\\team /user:bob «Gw07#pLmv38»", k: 1 }) }),
     'curl -b "JSESSIONID=«90C178D3302E7AE0E590B728BE5F454F»" https://app.example/secure',
   ],
   "dialogues of protocols": [
@@ -121,6 +122,9 @@ const CLEAN: readonly string[] = [
   "password: &default\n  min: 8\n",
   "id/password: see chapter 2",
   "JSESSIONID=; Path=/",
+  '"client_secret": "clientSecret", "is_secret": "isSecret", dbPassword: "db-password"',
+  'type:"password",disabled:!0}, {type: "password", defaultValue:n||"", name: "x"}',
+  '__all__ = ["WorkspaceSecret", "Config"]\nkinds = ["Secret", "Service"]',
   'implementation "com.google.guava:guava:31.0-jre"',
   "implementation 'org.springframework.boot:spring-boot-starter:2.3.12.RELEASE'",
   'needs "username and password" or "verifyUser"',

@@ -151,7 +151,7 @@ export const ISSUERS: readonly Recognizer[] = [
     tokens: [
       "AccountKey= [A-Za-z0-9+/]{60,90}={0,2}",
       "SharedAccessKey= [A-Za-z0-9+/]{40,60}={0,2}",
-      "SharedAccessSignature= \\S{40,300}",
+      "SharedAccessSignature= [\\w%&=+/.:~?-]{40,300}",
     ],
     samples: {
       found: [
@@ -159,6 +159,7 @@ export const ISSUERS: readonly Recognizer[] = [
         "use «AccountKey=ow6XeaNSV62CyBcWfcTif3efRPudRf3CMpT1b0YuqUEJqfXWPekaYS4vLCwZ» here",
         "«SharedAccessKey=CNmYZKWpcmRamGH6MuVE0vK1qdpuR7XuahPBrSdf»",
         "«SharedAccessSignature=F65EpNr2vRO0W5N48axjHf5XrHmg4TDEDMcwHywt»",
+        '{"a":"«SharedAccessSignature=F65EpNr2vRO0W5N48axjHf5XrHmg4TDEDMcwHywt»","n":12}',
         "«Abc8Q~x7Kp2QzLm4Vb81RtYp03nWe5sHc9Jd2f»",
       ],
       clean: ["AccountKey=<your-account-key>", "AccountKey="],

@@ -189,6 +189,20 @@ const NEXT_ARGUMENT = /&(?:amp;)?[A-Za-z_][\w.[\]-]{0,40}=[^]*$/;
 /** Behind an assignment in a line of its own, such a sign belongs to the value. */
 const AT_LINE_END = /^[!?]{1,3}(?=[ \t]*(?:\r?\n|$))/;
 
+const lettersOf = (text: string) => text.replace(/[^A-Za-z]/g, "").toLowerCase();
+
+/** Whether a value without digits is the name that it is assigned to: `client_secret: "clientSecret"`. */
+function isOwnName(view: ScannedView, start: number, value: string): boolean {
+  if (/[^A-Za-z_-]/.test(value)) return false;
+  const name = /[\w-]*$/.exec(before(view, start, 40))![0] + /^[\w-]*/.exec(after(view, start, 40))![0];
+  return lettersOf(name) === lettersOf(value);
+}
+
+/** A name of several words, or of one. */
+function isNameInList(value: string): boolean {
+  return isIdentifier(value) || /^[A-Z]?[a-z]+$/.test(value) && strangeness(value) < 0.2;
+}
+
 /** A value assigned directly to a password word; returns whether it is a password. */
 function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): boolean {
   const from = start + match[0].length;
@@ -209,10 +223,12 @@ function scanGiven(view: ScannedView, start: number, match: RegExpExecArray): bo
   if (isFolder(value, view.text.slice(start, start + 3))) return false;
   // The name of a resource of AWS, of which the word is a part.
   if (match[0].endsWith(":") && /\barn:[^\s"']{1,120}$/.test(before(view, start, 128))) return false;
-  // A translation of the word, a filter in a template, or the next name of a list.
-  if (match[0].toLowerCase().startsWith(value.toLowerCase())) return false;
+  // A translation of the word, the name in another spelling, a filter in a template, or the next name of a list.
+  if (match[0].toLowerCase().startsWith(value.toLowerCase()) || isOwnName(view, start, value)) return false;
   if (!quote && /\|\s*$/.test(match[0]) && /\{\{[^{}]*$/.test(before(view, start, 80))) return false;
-  if (/["']\s?,\s*["']$/.test(match[0]) && isIdentifier(value)) return false;
+  if (/["']\s?[,|]\s*["']$/.test(match[0]) && isNameInList(value)) return false;
+  // The word is the value of a member, and the next member follows: `type:"password",disabled:!0`.
+  if (!quote && /["'],\s*$/.test(match[0]) && /^[A-Za-z_$][\w$]*[:(]/.test(value)) return false;
   // The word and the value are names, of which one is meant.
   if (/["'`]\s?or\s*["'`]$/i.test(match[0]) && !isChosen(value) && !looksRandom(value, true)) return false;
   if (

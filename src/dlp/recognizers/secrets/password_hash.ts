@@ -25,7 +25,7 @@ const MODULAR = new RegExp(
     `S\\$${B64}{52}`,
     `argon2(?:id|i|d)\\$(?:v=\\d{1,3}\\$)?m=\\d{1,9},t=\\d{1,9},p=\\d{1,9}\\$[+/A-Za-z0-9]{8,88}\\$[+/A-Za-z0-9]{16,172}`,
     `(?:scrypt|bcrypt-sha256|pbkdf2(?:-sha\\d{1,3})?)\\$[=,\\w-]{1,60}\\$[./+=A-Za-z0-9$]{20,260}`,
-    "krb5(?:tgs|asrep|pa|db)\\$\\S{40,12000}",
+    "krb5(?:tgs|asrep|pa|db)\\$[^\\s\"'`<>,;\\\\]{40,12000}",
   ].join("|") + ")(?![A-Za-z0-9])",
   "y",
 );
@@ -88,6 +88,7 @@ export const PASSWORD_HASH: Recognizer = {
       "«pbkdf2_sha256$260000$Qb2pYX7kLm3V$3f9Zk29xLm4Vb81RtYp03nWe5sHc9Jd2fQm7LxKp2Qz=»",
       "Administrator:500:«aad3b435b51404eeaad3b435b51404ee:8846f7eaee8fb117ad06bdd830b7586c»:::",
       "NTLM hash: «8846f7eaee8fb117ad06bdd830b7586c»",
+      '["«$krb5tgs$23$*svc$CORP.LOCAL$http/web*$3f1b495289a4592257386d3f8fa22818$9bd44e3f7a6b1c2d0e5f8a9b7c6d5e4f»","b",{"n":12}]',
       "password_pbkdf2 root «grub.pbkdf2.sha512.10000.8846F7EAEE8FB117AD06BDD830B7586C.3F1B495289A4592257386D3F8FA228183F1B495289A4592257386D3F8FA22818»",
     ],
     clean: [
