@@ -73,6 +73,10 @@ const REASONS: Record<string, Record<string, string>> = {
   "telemetry/kinds_canary_test.ts": {
     "Date.now": "payloads are kept by the real day, and looked for forty days later",
   },
+  "telemetry/set_clock_test.ts": {
+    "Date.now": "the system's clock, which the test sets",
+    "performance.now": "the monotonic clock, which the test moves",
+  },
   "timing/load_shedder_test.ts": { "while (shedder.waiting > 0) await": "each turn is on a stopped clock" },
   "transport/connection_bound_test.ts": {
     "setInterval": "a caller needs files in each turn of the event loop",

@@ -13,7 +13,6 @@ import { KIND } from "./otlp/spans.ts";
 import { withinSpan } from "./place.ts";
 import type { Caller } from "./propagation.ts";
 import type { Recording, RouteFacts } from "./recording.ts";
-import { spanTime } from "./span_clock.ts";
 
 /** A longer model name from a provider is ignored. */
 const MOST_NAME_CHARS = 200;
@@ -24,6 +23,8 @@ export interface CallSpan {
   span: SpanId;
   state: string | undefined;
   caller: Caller;
+  /** That of the clock for all spans of the call. */
+  offset: number;
   /** Null: the call is not admitted yet. */
   asked: Asked | null;
 }
@@ -36,7 +37,7 @@ export class TracedAttempt implements FollowedAttempt {
   readonly #call: CallSpan | null;
   readonly #callers: TraceHeaders | null;
   readonly #span: SpanId | null;
-  readonly #began = spanTime();
+  readonly #began: number;
   #first: number | null = null;
   #usage: Usage | null = null;
   #model: string | undefined;
@@ -58,6 +59,12 @@ export class TracedAttempt implements FollowedAttempt {
     this.#call = call;
     this.#callers = callers;
     this.#span = call === null ? null : newSpanId();
+    this.#began = this.#now();
+  }
+
+  /** Milliseconds since the epoch; since any moment if the trace is not recorded. */
+  #now(): number {
+    return (this.#call?.offset ?? 0) + performance.now();
   }
 
   context(): TraceHeaders | undefined {
@@ -74,7 +81,7 @@ export class TracedAttempt implements FollowedAttempt {
     if (this.#begun || this.#closed) return;
     this.#begun = true;
     if (failure !== null) this.#error = failure.code;
-    else if (this.#stream) this.#first = spanTime();
+    else if (this.#stream) this.#first = this.#now();
     this.#status = status;
   }
 
@@ -93,7 +100,7 @@ export class TracedAttempt implements FollowedAttempt {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    const end = spanTime();
+    const end = this.#now();
     const error = this.#error;
     const first = this.#first === null ? null : this.#first - this.#began;
     this.#facts.measures.ended(end - this.#began, error, this.#usage, first);

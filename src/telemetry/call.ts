@@ -18,7 +18,7 @@ import { KIND } from "./otlp/spans.ts";
 import { activeSpan, withinSpan } from "./place.ts";
 import type { Caller } from "./propagation.ts";
 import type { Recording } from "./recording.ts";
-import { spanTime } from "./span_clock.ts";
+import { spanOffset } from "./span_clock.ts";
 
 /** Outcomes of a step that are not errors. */
 const GOOD: ReadonlySet<string> = new Set(["ok", "masked", "alerted"]);
@@ -82,7 +82,8 @@ class RecordedCall implements FollowedCall {
   readonly #parent: SpanId | null;
   readonly #remote: boolean;
   readonly #call: CallSpan;
-  readonly #start = spanTime();
+  readonly #offset = spanOffset();
+  readonly #start = this.#now();
   #key: Key | null = null;
   #end: GenerationEnd | null = null;
   #labels: Labels | null = null;
@@ -103,11 +104,17 @@ class RecordedCall implements FollowedCall {
     this.#parent = parent && spanIdOf(parent.spanId);
     this.#remote = parent !== null && !local;
     const trace = parent === null ? newTraceId() : traceIdOf(parent.traceId);
-    this.#call = { trace, span: newSpanId(), state: caller.trace?.state, caller, asked: null };
+    const state = caller.trace?.state;
+    this.#call = { trace, span: newSpanId(), state, caller, offset: this.#offset, asked: null };
   }
 
   get traceId(): string {
     return `${this.#call.trace}`;
+  }
+
+  /** Milliseconds since the epoch. */
+  #now(): number {
+    return this.#offset + performance.now();
   }
 
   of(key: Key): void {
@@ -124,17 +131,17 @@ class RecordedCall implements FollowedCall {
   }
 
   begin(kind: StepKind, name: string): FollowedStep {
-    const start = spanTime();
+    const start = this.#now();
     const id = newSpanId();
     return {
       within: (work) => withinSpan(this.#call.trace, id, work),
-      end: (outcome, details) => this.#step(kind, { id, name, outcome, details, start, end: spanTime() }),
+      end: (outcome, details) => this.#step(kind, { id, name, outcome, details, start, end: this.#now() }),
     };
   }
 
   step({ kind, name, ms, outcome, details }: Step): void {
     const id = newSpanId();
-    const end = spanTime();
+    const end = this.#now();
     this.#step(kind, { id, name, outcome, details, start: Math.max(end - ms, this.#start), end });
   }
 
@@ -178,7 +185,7 @@ class RecordedCall implements FollowedCall {
       name: `POST ${this.#route}`,
       kind: KIND.server,
       start: this.#start,
-      end: spanTime(),
+      end: this.#now(),
     };
     // In a server span, a client error is not an error.
     const failed = error !== null && (sent === null || sent >= 500 || sent < 400);
