@@ -45,6 +45,53 @@ Deno.test("SplitSecrets withholds a secret that is cut across deltas of a run, b
   assertEquals(parts.at(-2)!.type, "live-event");
 });
 
+Deno.test("SplitSecrets withholds a secret in texts that were joined from pieces", () => {
+  const secret = "nvapi-8d7f6a5s4d3f2g1h";
+  const parts: Part[] = [
+    { type: "search-start", block: 0, choice: 0, id: "s", query: `who has ${secret}` },
+    {
+      type: "media",
+      block: 1,
+      choice: 0,
+      mediaType: "audio/wav",
+      data: "aGk=",
+      transcript: `it is ${secret}`,
+    },
+    { type: "media", block: 2, choice: 0, mediaType: "audio/wav", data: "aGk=", transcript: "nothing" },
+  ];
+  const given = new SplitSecrets([secret]).take(parts);
+  assertEquals(given[0], { ...parts[0], query: "who has [withheld]" } as Part);
+  assertEquals(given[1], { ...parts[1], transcript: "it is [withheld]" } as Part);
+  assert(given[2] === parts[2]);
+});
+
+Deno.test("a signature of reasoning stays where findings are only reported, streamed and whole", async () => {
+  const proof = { api: "messages", kind: "signature", data: "SIG" } as const;
+  for (const pieces of [[`pay ${CARD} now`], [...`pay ${CARD} now`]]) {
+    for (const answers of ["alert", "mask"] as const) {
+      const parts: Part[] = [
+        { type: "start" },
+        { type: "reasoning-start", block: 0, choice: 0, kind: "text" },
+        ...pieces.map((text): Part => ({ type: "reasoning-delta", block: 0, section: 0, text })),
+        { type: "reasoning-end", block: 0, proof },
+        { type: "text-start", block: 1, choice: 0 },
+        { type: "text-delta", block: 1, text: `${CARD} is cited` },
+        { type: "citation", block: 1, citation: { kind: "url", url: "https://a.org", start: 20, end: 28 } },
+        { type: "text-end", block: 1 },
+        { type: "finish", choice: 0, reason: "stop" },
+      ];
+      for (const batches of [[parts], parts.map((part) => [part])]) {
+        const { parts: given, found } = await screened(batches, { answers });
+        assertEquals(found.length, 2);
+        const end = given.find((part) => part.type === "reasoning-end");
+        assertEquals(end?.proof, answers === "alert" ? proof : undefined);
+        const cited = given.find((part) => part.type === "citation")!.citation;
+        assertEquals(cited.start, answers === "alert" ? 20 : 20 + "<CREDIT_CARD_1>".length - CARD.length);
+      }
+    }
+  }
+});
+
 Deno.test("WholeCharacters joins halves of a character over deltas of a run", () => {
   const parts = run("a\ud83d\ude00b\ud83d", 2);
   new WholeCharacters().mend(parts, 0);

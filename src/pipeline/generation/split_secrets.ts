@@ -96,20 +96,19 @@ export class SplitSecrets {
           continue;
         }
         case "opaque":
-        case "live-event": {
+        case "live-event":
+        case "media":
+        case "search-start": {
           const rest = this.#close(part.block);
           if (rest !== null) (out ??= batch.slice(0, i)).push(rest);
-          // Its texts may be joined from pieces, too.
-          const value = withoutSecrets(part.value, this.#secrets);
-          if (value === part.value) break;
-          (out ??= batch.slice(0, i)).push({ ...part, value: value as Loose });
+          const clean = this.#cleaned(part);
+          if (clean === part) break;
+          (out ??= batch.slice(0, i)).push(clean);
           continue;
         }
         case "text-end":
         case "reasoning-end":
-        case "call-end":
-        case "media":
-        case "search-start": {
+        case "call-end": {
           const rest = this.#close(part.block);
           if (rest === null) break;
           (out ??= batch.slice(0, i)).push(rest);
@@ -123,6 +122,14 @@ export class SplitSecrets {
   /** Text held back in blocks that were not ended. */
   end(): Part[] {
     return [...this.#open.keys()].map((block) => this.#close(block)).filter((part) => part !== null);
+  }
+
+  /** A part whose texts may be joined from pieces. */
+  #cleaned(part: Part): Part {
+    if (part.type !== "media") return withoutSecrets(part, this.#secrets) as Part;
+    // Its data may have megabytes.
+    const transcript = withoutSecrets(part.transcript, this.#secrets);
+    return transcript === part.transcript ? part : { ...part, transcript: transcript as string };
   }
 
   #close(block: number): Delta | null {

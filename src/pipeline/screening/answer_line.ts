@@ -216,6 +216,7 @@ export class Line {
   }
 
   #moved(part: Extract<Block, { type: "citation" }>): Part {
+    if (this.#alert) return part;
     const opened = this.#blocks.get(part.block);
     if (!opened || opened.text.shiftAt(Infinity) === 0) return part;
     const { text, at } = opened;
@@ -227,6 +228,7 @@ export class Line {
 
   /** A signature is valid only for the unchanged text; only `encrypted` proofs are independent of the text. */
   #proved(part: Extract<Part, { type: "text-end" | "reasoning-end" }>): Part {
+    if (this.#alert) return part;
     const opened = this.#blocks.get(part.block);
     if (!part.proof || !opened?.text.isChangedSince(opened.at)) return part;
     return part.proof.kind === "encrypted" || part.proof.kind === "redacted"
