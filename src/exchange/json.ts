@@ -235,3 +235,21 @@ export function wellFormed(json: string): string {
     (found) => found.startsWith("\\u") ? "\\ufffd" : found,
   );
 }
+
+/** A value with other texts in its lists and objects; the same value if all texts are the same. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) {
+    const changed = value.map((one) => mapTexts(one, change));
+    return changed.some((one, i) => one !== value[i]) ? changed : value;
+  }
+  if (!isObject(value) || isNumber(value)) return value;
+  let changed: Loose = value;
+  for (const name of Object.keys(value)) {
+    const now = mapTexts(value[name], change);
+    if (now === value[name]) continue;
+    if (changed === value) changed = { ...value };
+    changed[name] = now;
+  }
+  return changed;
+}

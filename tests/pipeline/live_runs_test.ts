@@ -96,6 +96,12 @@ Deno.test("WholeCharacters joins halves of a character over deltas of a run", ()
   const parts = run("a\ud83d\ude00b\ud83d", 2);
   new WholeCharacters().mend(parts, 0);
   assertEquals(textOf(parts), "a\ud83d\ude00b\ufffd");
+  // Also in what arrives whole.
+  const event = parts.at(-2)!, whole = parts.at(-1)!;
+  assertEquals(
+    [event, whole].map((part) => "value" in part && part.value.code),
+    Array(2).fill("a\ud83d\ude00b\ufffd"),
+  );
   assertEquals(parts.at(-2)!.type, "live-event");
 });
 

@@ -7,7 +7,7 @@
  * Many clients concatenate the text blocks of an answer, so a secret may also begin in one block and end in another. Therefore the search
  * continues from one block to the next of the same kind and choice.
  */
-import { isNumber, isObject, type Loose } from "../../exchange/json.ts";
+import { mapTexts } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 
 /** Number of characters of the beginning by which a secret is recognized. */
@@ -223,22 +223,8 @@ function withText(part: Delta, text: string): Delta {
 
 /** A value without secrets in its texts; the same value if there are none. */
 function withoutSecrets(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === "string") {
-    let text = value;
+  return mapTexts(value, (text) => {
     for (const secret of secrets) if (text.includes(secret)) text = text.replaceAll(secret, WITHHELD);
     return text;
-  }
-  if (Array.isArray(value)) {
-    const clean = value.map((one) => withoutSecrets(one, secrets));
-    return clean.some((one, i) => one !== value[i]) ? clean : value;
-  }
-  if (!isObject(value) || isNumber(value)) return value;
-  let clean: Loose = value;
-  for (const name of Object.keys(value)) {
-    const now = withoutSecrets(value[name], secrets);
-    if (now === value[name]) continue;
-    if (clean === value) clean = { ...value };
-    clean[name] = now;
-  }
-  return clean;
+  });
 }

@@ -5,6 +5,7 @@
  * JSON. Many parsers refuse such escapes (Rust), or cannot write them again (Python). Halves are joined; a
  * half without the other one becomes U+FFFD.
  */
+import { type Loose, mapTexts } from "../../exchange/json.ts";
 import type { Part } from "../../exchange/part.ts";
 
 type Delta = Extract<Part, { type: "text-delta" | "reasoning-delta" | "call-delta" | "live-delta" }>;
@@ -41,6 +42,7 @@ export class WholeCharacters {
         case "search-start": {
           const half = this.#take(part.block);
           if (half !== undefined) parts.splice(i++, 0, { ...half, text: "\ufffd" });
+          if ("value" in part) parts[i] = { ...part, value: mapTexts(part.value, wellFormed) as Loose };
         }
       }
     }
@@ -65,6 +67,8 @@ export class WholeCharacters {
     return { ...part, text: text.slice(0, end).toWellFormed() };
   }
 }
+
+const wellFormed = (text: string) => text.toWellFormed();
 
 function bare(part: Delta): Delta {
   return part.type === "text-delta" ? { type: part.type, block: part.block, text: "" } : part;
