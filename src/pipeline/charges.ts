@@ -1,6 +1,6 @@
 /** The charges of provider calls. */
 import type { Charge, GenerationEnd } from "../exchange/generation.ts";
-import { addFees, type FeeKind, type Fees, mapFees } from "../exchange/fees.ts";
+import { addFees, exceedsFees, type Fees, mapFees } from "../exchange/fees.ts";
 import { priceOf, searchPriceOf, versionOfModel } from "../exchange/prices.ts";
 import { addUsage, NO_USAGE, subtractUsage, type Usage } from "../exchange/usage.ts";
 import { type Model, sheetOf } from "../models/catalog.ts";
@@ -129,16 +129,16 @@ export function billedFees({ uses, lost }: Pick<Call, "uses" | "lost">): Fees | 
   return sum;
 }
 
-/** Bills no more of them than `most`. */
+/** Whether some provider call reports more of them than `most`. */
+export function exceedFees({ uses, lost }: Pick<Call, "uses" | "lost">, most: Fees | undefined): boolean {
+  return [...uses, ...lost].some(({ own, fees }) => !own && fees !== undefined && exceedsFees(fees, most));
+}
+
+/** Bills no more of them than `most` for each provider call. */
 export function capFees({ uses, lost }: Pick<Call, "uses" | "lost">, most: Fees | undefined): void {
-  const left: Partial<Record<FeeKind, number>> = { ...most };
   for (const use of [...uses, ...lost]) {
     if (use.own || use.fees === undefined) continue;
-    use.fees = mapFees(use.fees, (count, kind) => {
-      const billed = Math.min(count, left[kind] ?? 0);
-      left[kind] = (left[kind] ?? 0) - billed;
-      return billed;
-    });
+    use.fees = mapFees(use.fees, (count, kind) => Math.min(count, most?.[kind] ?? 0));
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import { countOf } from "../exchange/printable.ts";
 import { withLimit } from "../exchange/context_overflow.ts";
-import { exceedsFees, type Fees } from "../exchange/fees.ts";
+import type { Fees } from "../exchange/fees.ts";
 import { Failure, type FailureCode } from "../exchange/failure.ts";
 import type { GenerationEnd } from "../exchange/generation.ts";
 import type { Part } from "../exchange/part.ts";
@@ -21,6 +21,7 @@ import {
   addCharges,
   billedFees,
   capFees,
+  exceedFees,
   ownSearches,
   searchesOf,
   searchPrice,
@@ -186,12 +187,13 @@ class Meter {
    * @param searches those that are billed beside them
    */
   async #coverFees(fees: Fees, usage: Usage, searches: number): Promise<void> {
-    const { size, reservation, arrival, model, uses, lost, provider } = this.#call;
+    const call = this.#call;
+    const { size, reservation, arrival, model, uses, lost, provider } = call;
     const next = { input: 0, output: 0, searches, fees, requests: uses.length + lost.length };
-    const isBilled = !exceedsFees(fees, size.fees) || await reservation.extend(usage, next);
+    const isBilled = !exceedFees(call, size.fees) || await reservation.extend(usage, next);
     arrival.steps.add("provider_tools", provider ?? "", 0, isBilled ? "ok" : "unbilled", fees);
     if (isBilled) return;
-    capFees(this.#call, size.fees);
+    capFees(call, size.fees);
     const reported = Object.entries(fees).map(([kind, count]) => `${kind} ${count}`).join(", ");
     this.#kit.log(
       `${arrival.id} ${model.id}: the provider reports uses of its own tools (${reported}) that no budget has room for; ` +

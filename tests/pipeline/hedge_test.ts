@@ -41,6 +41,7 @@ async function withTwo(
     two: { first: ReturnType<typeof holding>; second: ReturnType<typeof holding> },
     gateway: Awaited<ReturnType<typeof testGateway>>,
   ) => Promise<void>,
+  { body = {}, prices = {} }: { body?: Record<string, unknown>; prices?: Record<string, string> } = {},
 ): Promise<void> {
   const [first, second] = [holding("first"), holding("second")];
   const provider = ({ url }: { url: string }) => ({ api: "openai-chat", base_url: url, retries: 0 });
@@ -51,13 +52,18 @@ async function withTwo(
       routes: [{ provider: "first", model: "m" }, { provider: "second", model: "m" }],
       max_completion_tokens: 1000,
       context_length: 1000,
-      pricing: { prompt: "0.001", completion: "0.001" },
+      pricing: { prompt: "0.001", completion: "0.001", ...prices },
     }],
     keys: [{ name: "k", secret: SECRET, ...key }],
   });
   const ask = async () => {
     const messages = [{ role: "user", content: "Which?" }];
-    const response = await gateway.post("/v1/chat/completions", { model: "v/m", messages, max_tokens: 100 });
+    const response = await gateway.post("/v1/chat/completions", {
+      model: "v/m",
+      messages,
+      max_tokens: 100,
+      ...body,
+    });
     return (await response.json()).choices[0].message.content;
   };
   try {
@@ -94,6 +100,23 @@ Deno.test("a key that does not hedge waits", () =>
     first.state.release.resolve();
     assertEquals([await asked, second.state.asked], ["first", 0]);
   }));
+
+for (const [limit, asked] of [["41.9", 0], ["46", 1]] as const) {
+  const is = asked === 1 ? "is" : "is not";
+  Deno.test(`a key whose limit of ${limit} covers the provider's tools of one or two calls ${is} hedged`, () =>
+    // A call may have 20 sources of 1.00 each, and its 1,100 tokens cost up to 1.10.
+    withTwo(
+      { hedge: true, spend_limit: { amount: limit, period: "total" } },
+      async (ask, { first, second }) => {
+        first.state.holds = true;
+        const answered = ask();
+        await eventually(() => first.state.asked === 6);
+        if (asked === 0) first.state.release.resolve();
+        assertEquals([await answered, second.state.asked], [asked === 1 ? "second" : "first", asked]);
+      },
+      { body: { search_parameters: { mode: "on" } }, prices: { search_source: "1" } },
+    ));
+}
 
 Deno.test("a key whose limit does not cover two calls is not hedged", () =>
   // Five calls have cost 0.06; one more is reserved with some 0.15.

@@ -176,6 +176,12 @@ Deno.test("meter() looks for room for all that is billed: also for what a cancel
   assertEquals(asked, [{ ...whole, fees: { x_search: 1 } }, { ...whole, fees: { x_search: 0 } }]);
 });
 
+Deno.test("meter() bills all uses of tools of a call that ended before all of its usage was passed on", async () => {
+  const one = { usage: normalizeUsage({ input: 10, output: 4 }), service: undefined, fees: { x_search: 1 } };
+  const { end } = await record([[word("hi")], [usage(2), finish("stop")]], { uses: [one, { ...one }] });
+  assertEquals(end?.charges?.map(({ usage, fees }) => [usage.input, fees?.x_search]), [[3, 2]]);
+});
+
 Deno.test("meter() records the searches of a cancelled call, as it does its tokens", async () => {
   const lost = [{ usage: normalizeUsage({ input: 10, output: 4 }), service: undefined, searches: 3 }];
   for (const [own, searches] of [[undefined, 3], [2, 5]]) {

@@ -1,10 +1,14 @@
 /** Tools that a provider runs itself and charges for each use: what is counted, reserved and billed. */
 import { assert, assertEquals } from "@std/assert";
+import type { Prompt } from "../../src/exchange/prompt.ts";
+import type { Model } from "../../src/models/catalog.ts";
+import { nextRound, upperBound, upperBoundOfAll } from "../../src/pipeline/admission/upper_bound.ts";
 import { SECRET, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { hitsOf } from "../websearch/rig.ts";
 
 type Loose = Record<string, unknown>;
+const some = <T>(fields: Partial<T>) => fields as T;
 
 const TOKENS = { prompt: "0.000001", completion: "0.000002" };
 const FEES = { file_search: "0.0025", x_search: "0.005", search_source: "0.025" };
@@ -308,6 +312,8 @@ Deno.test("uses with the caller's own credential are not billed, and are part of
   await gateway.gateway.accounts.flush();
   const [record] = (await gateway.gateway.accounts.generations({})).data;
   assertEquals([record.cost, record.list_cost], ["0.00", "0.0037"]);
+  const { steps = [] } = await gateway.gateway.accounts.generation(record.id);
+  assertEquals(steps.filter(({ kind }) => kind === "provider_tools"), []);
 });
 
 Deno.test("uses that nothing was reserved for get no room that searches of the gateway need", async () => {
@@ -349,4 +355,55 @@ Deno.test("uses that nothing was reserved for get no room that searches of the g
     const [record] = (await gateway.gateway.accounts.generations({})).data;
     assertEquals([record.cost, record.searches], [cost, 1]);
   }
+});
+
+Deno.test("a round of a search begins only if there is room for the tools of all rounds", async () => {
+  await using engine = loopbackProvider(() => hitsOf("q"));
+  await using provider = loopbackProvider((_, nth) => {
+    const search = {
+      type: "function_call",
+      id: "fc",
+      call_id: `c${nth}`,
+      name: "web_search",
+      status: "completed",
+    };
+    const output = nth < 2 ? [{ ...search, arguments: JSON.stringify({ query: `q${nth}` }) }] : [];
+    return responsesAnswer({ output, usage: counts({ x_search_calls: 20 }) });
+  });
+  for (const [limit, cost] of [["0.25", "0.20"], ["0.3", "0.30"]]) {
+    provider.seen.length = 0;
+    const model = { context_length: 4000, ...FREE_TOKENS };
+    await using gateway = await testGateway({ p: { api: "openai-responses", url: provider.url, model } }, {
+      search: { engine: "searxng", base_url: engine.url },
+      keys: [{ name: "test", secret: SECRET, spend_limit: { amount: limit, period: "total" } }],
+    });
+    const response = await gateway.post("/v1/responses", {
+      model: "p/model",
+      input: "Hi",
+      tools: [{ type: "web_search" }, { type: "x_search" }],
+    });
+    assertEquals(response.status, 200);
+    await response.text();
+    await gateway.gateway.idle();
+    await gateway.gateway.accounts.flush();
+    const [record] = (await gateway.gateway.accounts.generations({})).data;
+    assertEquals([record.cost, provider.seen.length], [cost, Math.round(Number(cost) * 10)]);
+  }
+});
+
+Deno.test("each call and each round may use a provider's tools as often as a whole one", () => {
+  const prompt = some<Prompt>({ format: "responses", turns: [], tools: [], unknown: {}, maxOutput: 10 });
+  const model = some<Model>({ contextLength: 1000, maxCompletion: 100 });
+  const fees = { x_search: 20, file_search: 20 };
+  const size = { chars: 1, bytes: 1, attachments: 0, media: Infinity, frames: 0, rounds: 20, fees };
+  const bound = (calls: number, search: boolean) =>
+    upperBound(prompt, model, size, { calls, search }, null).fees?.x_search;
+  assertEquals([bound(1, false), bound(3, false), bound(1, true)], [20, 60, 40]);
+  const all = upperBoundOfAll(prompt, model, size, { calls: 1, search: true }, null);
+  assertEquals(all.fees?.file_search, 20 * all.requests!);
+  const next = { added: 0, output: 10, searches: 1, requests: 2, fees: { x_search: 7 } };
+  assertEquals(nextRound({ prompt, model, size, others: null }, next).fees, {
+    x_search: 27,
+    file_search: 20,
+  });
 });
