@@ -114,6 +114,7 @@ export async function openParts(inForce: InForce, options: PartsOptions) {
       env: options.env ?? (() => undefined),
       readText: Deno.readTextFile,
       now,
+      clock: options.clock,
       sleep: options.sleep ?? pause,
       log,
     }),

@@ -12,6 +12,7 @@ import { examineText } from "../../src/config/load.ts";
 import { type Config, configJsonSchema } from "../../src/config/schema.ts";
 import { openStore } from "../../src/store/mod.ts";
 import { environment, NO_ENV } from "./example.ts";
+import { PATIENCE_MS, steadyClock } from "../support/time.ts";
 
 const SECRET = "sk_live_hostile";
 const ANSWER = {
@@ -224,7 +225,13 @@ function trial() {
   async function begin(config: Config): Promise<Gateway> {
     const log = (line: string) => void logged.push(line);
     if (gateway === null) {
-      gateway = await assemble(config, { now: Date.now, log, sleep: () => Promise.resolve() });
+      gateway = await assemble(config, {
+        now: Date.now,
+        log,
+        sleep: () => Promise.resolve(),
+        clock: steadyClock(),
+        storeWaitMs: PATIENCE_MS,
+      });
     } else await gateway.reload(config);
     return gateway;
   }

@@ -11,7 +11,7 @@ import { SECRET, testConfig, testGateway } from "../support/gateway.ts";
 import { loopbackProvider, sseResponse } from "../support/provider.ts";
 import { scriptedProvider } from "../support/script/mod.ts";
 import { CA, TLS } from "../support/tls.ts";
-import { eventually } from "../support/time.ts";
+import { eventually, PATIENCE_MS, steadyClock } from "../support/time.ts";
 
 const BODIES = {
   "/v1/chat/completions": { messages: [{ role: "user", content: "hi" }] },
@@ -123,7 +123,12 @@ Deno.test("a stream comes back over TLS, and on Deno.serve", { ignore: hosted },
     const { config } = loadValue(testConfig({ p: { api: "openai-chat", url: provider.url } }), {
       env: () => undefined,
     });
-    const gateway = await assemble(config, { now: Date.now, log: () => {} });
+    const gateway = await assemble(config, {
+      now: Date.now,
+      log: () => {},
+      clock: steadyClock(),
+      storeWaitMs: PATIENCE_MS,
+    });
     const client = Deno.createHttpClient({ caCerts: [CA] });
     const options = {
       hostname: "127.0.0.1",

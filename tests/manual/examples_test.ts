@@ -9,6 +9,7 @@ import { PAGES } from "../../src/manual/pages.ts";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "jsonc-parser";
 import manifest from "../../deno.json" with { type: "json" };
+import { PATIENCE_MS, steadyClock } from "../support/time.ts";
 
 const README = Deno.readTextFileSync(new URL("../../README.md", import.meta.url));
 const TEXTS = [{ name: "README", text: README }, ...PAGES];
@@ -128,7 +129,12 @@ for (const { name, text } of TEXTS) {
 
 Deno.test("the requests that the manual shows are answered by the demo", async () => {
   const { config } = demoConfig({ env: (n) => n === "SLUICE_STORE" ? "sqlite::memory:" : undefined });
-  const gateway = await assemble(config, { now: Date.now, log: () => {} });
+  const gateway = await assemble(config, {
+    now: Date.now,
+    log: () => {},
+    clock: steadyClock(),
+    storeWaitMs: PATIENCE_MS,
+  });
   const { secret } = await gateway.accounts.createKey({ name: "reader" });
   let answered = 0;
   for (const { text } of TEXTS) {
@@ -158,7 +164,12 @@ Deno.test("the requests that the manual shows are answered by the demo", async (
 
 Deno.test("a request that the manual shows as JSON is read", async () => {
   const config = loadValue({ ...REST, store: { url: "sqlite::memory:" } }, { env: () => undefined }).config;
-  const gateway = await assemble(config, { now: Date.now, log: () => {} });
+  const gateway = await assemble(config, {
+    now: Date.now,
+    log: () => {},
+    clock: steadyClock(),
+    storeWaitMs: PATIENCE_MS,
+  });
   const { secret } = await gateway.accounts.createKey({ name: "reader" });
   for (const { name, text } of PAGES) {
     for (const body of blocks(text, "json").filter((block) => block.includes('"messages"'))) {

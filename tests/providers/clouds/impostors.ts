@@ -4,10 +4,11 @@
  */
 import { loadValue } from "../../../src/config/load.ts";
 import { assemble } from "../../../src/assemble.ts";
-import type { Gateway } from "../../../src/assembly/gateway.ts";
+import type { Gateway, GatewayOptions } from "../../../src/assembly/gateway.ts";
 import { SECRET } from "../../support/gateway.ts";
 import { binaryOf, chunksOf } from "../../support/event_stream.ts";
 import { read } from "../../support/scenarios.ts";
+import { PATIENCE_MS, steadyClock } from "../../support/time.ts";
 import { type Cloud, cloud, NOW, type Seen } from "../credentials/cloud.ts";
 import { signatureFault } from "../credentials/sigv4.ts";
 
@@ -91,7 +92,7 @@ export interface Rig extends AsyncDisposable {
 export async function rig(
   config: Record<string, unknown>,
   env: Record<string, string>,
-  options: { now?(): number } = {},
+  options: Pick<Partial<GatewayOptions>, "now" | "clock"> = {},
 ): Promise<Rig> {
   const variable = (name: string) => env[name];
   const { config: loaded } = loadValue({
@@ -102,6 +103,8 @@ export async function rig(
   const logged: string[] = [];
   const gateway = await assemble(loaded, {
     now: options.now ?? (() => NOW),
+    clock: options.clock ?? steadyClock(),
+    storeWaitMs: PATIENCE_MS,
     log: (line) => logged.push(line),
     env: variable,
     sleep: () => Promise.resolve(),

@@ -1,6 +1,6 @@
 /** Tokens and keys through a whole gateway: shared, renewed, lost, refused, and made by a clock that is off. */
 import { assert, assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
-import { eventually } from "../../support/time.ts";
+import { eventually, StoppedClock } from "../../support/time.ts";
 import { cloud, isoAfter, NOW } from "../credentials/cloud.ts";
 import { answerOf, bedrock, models, type Rig, rig } from "./impostors.ts";
 
@@ -40,6 +40,7 @@ function google() {
 
 async function withGoogle(
   body: (at: ReturnType<typeof google> & { gateway: Rig; clock: { time: number } }) => Promise<void>,
+  options: { clock?: StoppedClock } = {},
 ): Promise<void> {
   const at = google();
   const clock = { time: NOW };
@@ -51,7 +52,7 @@ async function withGoogle(
       models: models([VERTEX]),
     },
     { GCE_METADATA_HOST: at.metadata.origin.slice("http://".length) },
-    { now: () => clock.time },
+    { now: () => clock.time, ...options },
   );
   await body({ ...at, gateway, clock });
 }
@@ -95,7 +96,7 @@ Deno.test("however short tokens live, not each call asks for one", () =>
     state.good = () => true;
     for (let i = 0; i < 10; i++) assertEquals((await ask(gateway)).status, 200);
     assertEquals(state.given, 1);
-  }));
+  }, { clock: new StoppedClock() }));
 
 Deno.test("without a token calls fail with words for the operator and no secret, until the service is back", () =>
   withGoogle(async ({ state, gateway, metadata, vertex }) => {
