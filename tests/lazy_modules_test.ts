@@ -1,6 +1,7 @@
 /** Modules that are imported on first use, in a process that may open only few files. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, equal } from "@std/assert";
 import { ADMIN_KEY, SECRETS, startGateway, startProvider } from "./soak/gateway.ts";
+import { eventually } from "./support/time.ts";
 
 const SOURCE = new URL("../src/", import.meta.url);
 
@@ -104,7 +105,12 @@ Deno.test("modules first needed while no file can be opened work afterwards, and
     await asked();
     await send("give");
     const good = Object.fromEntries(Object.keys(lazy).map((name) => [name, 200]));
-    assertEquals(await asked(), good, gateway.err());
+    // A machine that is busy may make the gateway refuse a call.
+    let statuses: Record<string, number> = {};
+    await eventually(async () => {
+      statuses = await asked();
+      return equal(statuses, good);
+    }, { what: () => `${JSON.stringify(statuses)}\n${gateway.err()}` });
   } finally {
     const code = await gateway.stop();
     files.close();

@@ -23,7 +23,7 @@ export interface GatewayOptions {
   worker?: WorkerPlace;
   /** For deadlines. Default: the clock of the process. */
   clock?: Clock;
-  /** Milliseconds that a call waits for a slow store. Default: the usual. */
+  /** Milliseconds that a call, and a stream that can be resumed, waits for a slow store. Default: the usual. */
   storeWaitMs?: number;
   /** Waits before a retry. Default: a timer. */
   sleep?(ms: number): Promise<void>;

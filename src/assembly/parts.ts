@@ -230,7 +230,7 @@ async function openTracing(options: GatewayOptions, metrics: Metrics, proxied: (
 /** Buffered streams that callers can resume; the module is imported with the first call that asks for one. */
 function laterResumption(
   inForce: InForce,
-  { now, log }: GatewayOptions,
+  { now, log, storeWaitMs }: GatewayOptions,
   { store, accounts, metrics }: { store: Store; accounts: AccountsService; metrics: Metrics },
 ) {
   let loading: Promise<Resumption> | undefined;
@@ -248,6 +248,7 @@ function laterResumption(
           log,
           lost: () => metrics.keptStream("lost"),
           held: (ms) => metrics.held("resume", ms),
+          patienceMs: storeWaitMs,
         })
       ),
     keptChars: () => loaded?.keptChars ?? 0,
