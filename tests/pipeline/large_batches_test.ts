@@ -1,17 +1,18 @@
 /** Large batches of an answer's parts are processed in portions, so that each step is short. */
 import { assert, assertEquals } from "@std/assert";
 import type { Part } from "../../src/exchange/part.ts";
+import { restoreTools, type ToolNames } from "../../src/exchange/tools.ts";
 import { type Answering, type Asked, Delivery } from "../../src/pipeline/generation/delivery.ts";
 import { Withheld } from "../../src/outgoing/withheld.ts";
 
 const SECRET = "provider-secret-key-0123";
 const LARGEST = 1 << 18;
 
-function deliveryOf(batch: Part[], names: Answering["names"] = null): Delivery {
+function deliveryOf(batch: Part[], restore: Answering["restore"] = null): Delivery {
   const opened = { withheld: new Withheld({ authorization: `Bearer ${SECRET}` }), followed: null };
   const asked = { call: { others: null }, prompt: {}, kit: {} };
   return new Delivery(
-    { opened, begun: { batch, reader: null }, use: {}, names } as unknown as Answering,
+    { opened, begun: { batch, reader: null }, use: {}, restore } as unknown as Answering,
     asked as unknown as Asked,
     false,
   );
@@ -40,12 +41,12 @@ Deno.test("secrets are removed from a large text portion by portion, also betwee
 });
 
 Deno.test("many parts come in portions, with the names that the caller's tools have", () => {
-  const names = new Map([["f_1", { name: "f", kind: "function", wrapped: false }]]);
+  const names = new Map([["f_1", { name: "f", kind: "function", wrapped: false }]]) as unknown as ToolNames;
   const calls = Array.from({ length: 3000 }, (_, block): Part[] => [
     { type: "call-start", block, choice: 0, id: `c${block}`, name: "f_1", kind: "function" } as Part,
     { type: "call-end", block } as Part,
   ]).flat();
-  const delivery = deliveryOf(calls, names as unknown as Answering["names"]);
+  const delivery = deliveryOf(calls, restoreTools(names));
   assert(delivery.isLarge);
   const portions = [...delivery.portions()];
   assertEquals(portions.map(({ length }) => length), [2000, 2000, 2000]);
