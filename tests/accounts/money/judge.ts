@@ -223,8 +223,9 @@ export class Judge {
     const usedSince = (time: number) =>
       own.filter(({ at, sure }) => sure && at >= time).reduce((sum, one) => sum + amount(one), 0);
     const killed = this.#recentKills() + this.#recentSteps() > 0;
+    // A minute that begins in the future is one of before the clock was set back, however far it has gone ahead since.
     const unsure = killed || minutes.length === 0 ||
-      minutes.some(({ from }) => now > from + MINUTE - NEAR_MS);
+      minutes.some(({ from }) => now > from + MINUTE - NEAR_MS || now < from);
     const maybe = own.filter(({ at }) => at > now - MINUTE - 2000).reduce(
       (sum, one) => sum + (kind === "requests" ? 1 : one.call.cost === null ? 6000 : one.call.tokens),
       0,
