@@ -131,6 +131,9 @@ const CLEAN: readonly string[] = [
   'e.g. "a/../../etc/passwd" or "a/../file.txt" is not caught',
   "Under `IAM_TOKEN_DB_AUTH` or `AZURE_POSTGRESQL_AUTH` that password is a token",
   "neither IAM_TOKEN_DB_AUTH nor 'AZURE_POSTGRESQL_AUTH' is on",
+  '{"internalModelId":"openai:gpt-5-2025-08-07"}',
+  "model: openai:o4-mini-deep-research-2025-06-26",
+  "azure:gpt-4.1-nano-2025-04-14, google:gemini-2.5-pro-preview-06-05",
 ];
 
 Deno.test("scan() takes nothing for a secret in lines, commands and programs without one", () => {

@@ -64,6 +64,10 @@ const JOINED = new RegExp(
   "i",
 );
 
+/** The name of a model behind that of its vendor, "gpt-4.1-2025-04-14": words, a version and a date. */
+const DATED =
+  /^[a-z]{1,16}\d?(?:[-.](?:[a-z]{1,16}|[a-z\d]{1,5})){0,6}-(?:20\d\d-?|preview-)[01]\d-?[0-3]\d$/i;
+
 /** "ACCESS_KEY=" behind "AWS_SECRET_" */
 const REST_OF_NAME = /^(?:[A-Za-z]{2,16}[_.-]){0,3}[A-Za-z]{2,16}[:=]{1,2}(?=.{10})/;
 
@@ -95,7 +99,7 @@ export function scanNamedValue(view: ScannedView, runStart: number): void {
     value = value.slice(signs);
     if (signs > 0 && !isBase64(value)) return;
   }
-  if (!looksRandom(value, false) || joined && isIdentifier(whole)) return;
+  if (!looksRandom(value, false) || joined && isIdentifier(whole) || DATED.test(value)) return;
   const lead = before(view, start - signs, NAMED_WITHIN);
   const named = joined !== null || NAMED.test(lead);
   const behind = !named && text.charCodeAt(end) !== 10 && NAMED_BEHIND.exec(text.slice(end, end + BEHIND));
