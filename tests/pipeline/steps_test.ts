@@ -33,13 +33,17 @@ async function allStepsOf(url: string, id: string | null) {
 const told = (steps: Record<string, unknown>[]) =>
   steps.map(({ kind, name, outcome }) => [kind, name, outcome]);
 
+/** The attempt of a call that waited for something has its route in the name; that of another is derived, and has the provider. */
+const derived = (steps: Record<string, unknown>[]) =>
+  told(steps).map(([kind, name, outcome]) => [kind, String(name).split("/")[0], outcome]);
+
 Deno.test("steps: a call that worked at once has its attempt, and a stream its streaming", async () => {
   const provider = loopbackProvider(() => Response.json(ANSWER));
   const gateway = await testGateway({ p: { api: "openai-chat", url: provider.url } }, { admin_key: ADMIN });
   try {
     const whole = await gateway.post("/v1/chat/completions", ASKED);
     await whole.json();
-    assertEquals(told(await stepsOf(gateway.url, whole.headers.get("x-request-id"))), [[
+    assertEquals(derived(await stepsOf(gateway.url, whole.headers.get("x-request-id"))), [[
       "attempt",
       "p",
       "ok",
@@ -47,7 +51,7 @@ Deno.test("steps: a call that worked at once has its attempt, and a stream its s
     const streamed = await gateway.post("/v1/chat/completions", { ...ASKED, stream: true });
     await streamed.text();
     const steps = await stepsOf(gateway.url, streamed.headers.get("x-request-id"));
-    assertEquals(told(steps), [["attempt", "p", "ok"], ["streaming", "chat_completions", "ok"]]);
+    assertEquals(derived(steps), [["attempt", "p", "ok"], ["streaming", "chat_completions", "ok"]]);
     // Routes are the operator's affair.
     const own = await gateway.post(`/v1/generations/${streamed.headers.get("x-request-id")}`, undefined, {
       method: "GET",
