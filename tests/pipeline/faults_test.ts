@@ -3,7 +3,7 @@
  * breaker hears of it.
  */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { deafUrl, type Script } from "../support/faulty_provider.ts";
+import { DEAF_URL, type Script } from "../support/faulty_provider.ts";
 import { SECRET } from "../support/gateway.ts";
 import { eventually, type StoppedClock, turns } from "../support/time.ts";
 import { FAULTS, UNAVAILABLE } from "./fault_table.ts";
@@ -65,7 +65,7 @@ Deno.test("a provider that nobody reaches is retried, then given up", async () =
     assertEquals((await health("faulty")).failures, 3);
     assertEquals(slept.length, 2);
     assert(slept[0] <= 100 && slept[1] <= 200, slept.join());
-  }, { url: await deafUrl(), provider: { retries: 2 } });
+  }, { url: DEAF_URL, provider: { retries: 2 } });
 });
 
 Deno.test("a provider that asks for a short wait gets it", async () => {

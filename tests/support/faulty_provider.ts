@@ -95,14 +95,8 @@ export async function faultyProvider(script: Script): Promise<FaultyProvider> {
   };
 }
 
-/** An address where nobody listens. */
-export async function deafUrl(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = urlOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return url;
-}
+/** Nobody listens there, and no listener on port 0 is given it. */
+export const DEAF_URL = "http://127.0.0.1:1";
 
 function urlOf(server: ReturnType<typeof createServer>): string {
   const address = server.address();
