@@ -68,7 +68,7 @@ Deno.test("a gateway that is closed has written its catalog", () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   return inFolder((folder) =>
     // All else has been closed by then.
-    onSlowDisk(promise.then(() => turns(200)), async (written) => {
+    onSlowDisk(promise.then(() => turns(40)), async (written) => {
       const gateway = await testGateway(
         { demo: { api: "demo", url: "" } },
         { store: { url: `sqlite:${folder}/s.db` } },
