@@ -82,6 +82,8 @@ export async function withRig(
     cwd,
     env: {
       ...exporting(receiver),
+      // What a busy machine answers late would be sent again, and seen twice.
+      OTEL_EXPORTER_OTLP_TIMEOUT: "120000",
       ...env,
       SLUICE_CONFIG: JSON.stringify({
         store: { url: "sqlite::memory:" },
