@@ -16,14 +16,14 @@ const ELSEWHERE = [
   /^x-vertex-ai-/,
   /^x-am(?:zn-errortype|z-)|^x-aws-ec2-|^x-identity-header$/,
   /^x-subscription-token$/,
-  // A vendor, and a format of audio.
-  /^x-(?:ai|aac)$/,
+  // A vendor, a format of audio, and a coding of content.
+  /^x-(?:ai|aac|gzip)$/,
   /^x-loc-/,
   /^(?:x-ms-)?retry-after-ms$/,
   /^x-ratelimit-(?:remaining|reset)$/,
   /^www-authenticate$/,
   /^anthropic-(?:version|messages)$/,
-  /^(?:connection|content-type|date|transfer-encoding|upgrade|sec-websocket-(?:key|version|accept))$/,
+  /^(?:accept-encoding|connection|content-type|date|transfer-encoding|upgrade|sec-websocket-(?:key|version|accept))$/,
 ];
 
 function* sources(directory: URL): Generator<URL> {

@@ -149,8 +149,11 @@ export async function setting(
           stream,
           messages: [{ role: "user", content: "Hello" }],
         });
-        for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) heard += piece;
-        const text = heard;
+        let text = "";
+        for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+          text += piece;
+          heard = text;
+        }
         const code = /"code":"(\w+)"/.exec(text)?.[1] ?? null;
         return { status: response.status, code, text, retryAfter: response.headers.get("retry-after") };
       },
