@@ -1,31 +1,18 @@
 /** Requests over HTTP/2 that are answered before their bodies have come. */
 import { assertEquals } from "@std/assert";
+import { FLAG, FRAME, frame, FRAME_HEAD_BYTES, PREFACE, settings } from "../../src/outgoing/http2/frames.ts";
+import { encodeFields } from "../../src/outgoing/http2/hpack.ts";
 import type { ServeOptions } from "../../src/transport/serve_options.ts";
+import { writeAll } from "../../src/transport/write_all.ts";
 import { inTime } from "../support/time.ts";
 import { CA } from "../support/tls.ts";
 import { listeningTls } from "./caller.ts";
 
-const encoder = new TextEncoder();
-const PREFACE = encoder.encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4];
-const END_STREAM = 1;
-const END_HEADERS = 4;
-
-const frame = (type: number, flags: number, stream: number, payload: ArrayLike<number> = []) => [
-  0,
-  payload.length >> 8,
-  payload.length & 255,
-  type,
-  flags,
-  0,
-  0,
-  0,
-  stream,
-  ...Array.from(payload),
-];
-const text = (value: string) => [value.length, ...encoder.encode(value)];
-/** POST to https://localhost, as HPACK has it. */
-const POST = [0x83, 0x87, 0x04, ...text("/x"), 0x01, ...text("localhost")];
+const POST = encodeFields([[":method", "POST"], [":scheme", "https"], [":path", "/x"], [
+  ":authority",
+  "localhost",
+]]);
+const PART = new Uint8Array(10_000);
 
 /** Frames of stream 1, as they come. */
 async function* framesOf(
@@ -38,15 +25,15 @@ async function* framesOf(
     bytes.set(kept);
     bytes.set(buffer.subarray(0, n), kept.length);
     let at = 0;
-    while (bytes.length - at >= 9) {
-      const end = at + 9 + (bytes[at] << 16 | bytes[at + 1] << 8 | bytes[at + 2]);
+    while (bytes.length - at >= FRAME_HEAD_BYTES) {
+      const end = at + FRAME_HEAD_BYTES + (bytes[at] << 16 | bytes[at + 1] << 8 | bytes[at + 2]);
       if (end > bytes.length) break;
       const [type, flags, stream] = [bytes[at + 3], bytes[at + 4], bytes[at + 8]];
       if (stream === 1) {
         yield {
           type,
-          ends: (type === DATA || type === HEADERS) && (flags & END_STREAM) !== 0,
-          payload: bytes.slice(at + 9, end),
+          ends: (type === FRAME.data || type === FRAME.headers) && (flags & FLAG.endStream) !== 0,
+          payload: bytes.slice(at + FRAME_HEAD_BYTES, end),
         };
       }
       at = end;
@@ -61,21 +48,19 @@ async function exchange(handle: ServeOptions["handle"], expected: string) {
   const { port } = server.addr;
   const conn = await Deno.connectTls({ hostname: "localhost", port, caCerts: [CA], alpnProtocols: ["h2"] });
   await conn.handshake();
-  await conn.write(Uint8Array.from([
-    ...PREFACE,
-    ...frame(SETTINGS, 0, 0),
-    ...frame(HEADERS, END_HEADERS, 1, POST),
-    ...frame(DATA, 0, 1, new Uint8Array(10_000)),
-  ]));
+  await writeAll(conn, new TextEncoder().encode(PREFACE));
+  await writeAll(conn, settings([]));
+  await writeAll(conn, frame(FRAME.headers, FLAG.endHeaders, 1, POST));
+  await writeAll(conn, frame(FRAME.data, 0, 1, PART));
   let answer = "";
   let early = true;
   const reading = (async () => {
     for await (const { type, ends, payload } of framesOf(conn)) {
-      if (type === DATA) answer += new TextDecoder().decode(payload);
-      if (ends || type === RST_STREAM) return;
+      if (type === FRAME.data) answer += new TextDecoder().decode(payload);
+      if (ends || type === FRAME.rstStream) return;
       if (early && answer === expected) {
         early = false;
-        await conn.write(Uint8Array.from(frame(DATA, END_STREAM, 1, new Uint8Array(10_000))));
+        await writeAll(conn, frame(FRAME.data, FLAG.endStream, 1, PART));
       }
     }
   })();
